@@ -1,0 +1,88 @@
+"""Checks that turn truth, predictions and scores into the two forms the metrics work on."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Indicator: TypeAlias = Any  # a CSR array of 0/1; scipy ships no type hints
+Labels: TypeAlias = Any  # ArrayLike or any scipy sparse container
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+
+def as_indicator(Y: Labels, name: str) -> Indicator:
+    """Return ``Y`` as a CSR array of ones, or say which values are not 0/1."""
+    if sparse.issparse(Y):
+        matrix = sparse.csr_array(Y)
+        if not matrix.has_canonical_format or (matrix.data == 0).any():
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+        stray = matrix.data[matrix.data != 1]
+    else:
+        dense = np.asarray(Y)
+        if dense.ndim != 2:
+            raise ValueError(
+                f"{name} has shape {dense.shape}, expected (n_samples, n_labels); "
+                "a single label needs a column: Y.reshape(-1, 1)."
+            )
+        if dense.dtype == object:
+            dense = dense.astype(float)
+        stray = dense[(dense != 0) & (dense != 1)]
+        matrix = sparse.csr_array(dense != 0)
+    if stray.size:
+        values = ", ".join(str(value) for value in np.unique(stray)[:3])
+        raise ValueError(
+            f"{name} contains {values}, expected only 0 and 1; "
+            "convert {-1, +1} targets with (Y > 0).astype(int)."
+        )
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        raise ValueError(f"{name} has shape {matrix.shape}; at least one row and label is needed.")
+    return sparse.csr_array(
+        (np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+
+
+def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indicator]:
+    """Check truth and prediction together."""
+    truth = as_indicator(Y_true, "Y_true")
+    predicted = as_indicator(Y_pred, "Y_pred")
+    if truth.shape != predicted.shape:
+        raise ValueError(
+            f"Y_true has shape {truth.shape} but Y_pred has shape {predicted.shape}; "
+            "pass predictions for the same rows and label set."
+        )
+    return truth, predicted
+
+
+def as_scores(scores: ArrayLike, shape: tuple[int, int]) -> Floats:
+    """Check that ``scores`` can order the labels; infinite scores can, NaN cannot."""
+    if sparse.issparse(scores):
+        raise TypeError(
+            "scores is sparse, expected a dense array: a missing cell has no place in a ranking; "
+            "pass dense blocks of rows to StreamingEvaluation when the whole does not fit."
+        )
+    array = np.asarray(scores)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.shape != shape:
+        raise ValueError(
+            f"scores has shape {array.shape} but Y_true has shape {shape}; "
+            "pass one score per row and label."
+        )
+    n_missing = int(np.isnan(array).sum())
+    if n_missing:
+        raise ValueError(
+            f"scores contains {n_missing} NaN value(s), which cannot be ranked; "
+            "check the model for divergence or replace them by a finite floor."
+        )
+    return array
+
+
+def check_edge(edge: str) -> None:
+    """Refuse an unknown convention for rows without a ranking problem."""
+    if edge not in ("exclude", "sklearn"):
+        raise ValueError(f"edge is {edge!r}, expected 'exclude' or 'sklearn'.")
