@@ -1,0 +1,458 @@
+"""PNML as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from protolabel.fitting import FitOptions, fit_model
+from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
+from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
+from protolabel.preprocessing.labels import Targets, encode_targets
+
+_PAPER: dict[str, Any] = {
+    "metric_rank": None,
+    "class_prior": "uniform",
+    "prototype_update": "epoch",
+    "metric_penalty": 1e-3,
+    "correlation_penalty": 1e-4,
+    "loss_reduction": "cells",
+    "input_dropout": 0.0,
+    "embedding_dropout": 0.0,
+    "learning_rate": 1e-3,
+    "schedule": "constant",
+    "max_epochs": 40,
+    "n_members": 1,
+    "thresholds": "fixed",
+}
+
+
+@dataclass(frozen=True)
+class LabelPrototypes:
+    """Prototypes of one label in one member of the ensemble, with their mixing weights."""
+
+    label: Any
+    member: int
+    positive: np.ndarray
+    negative: np.ndarray
+    positive_weights: np.ndarray
+    negative_weights: np.ndarray
+
+
+class PNMLClassifier(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    """Prototypical network for multi-label learning.
+
+    One non-linear embedding is shared by all labels. Each label has a positive and a negative
+    component, described by prototypes, and a metric of its own; the probability of the label
+    follows from the distances of a row to the two components.
+
+    The default values are the recommended configuration; :meth:`paper` gives the one of the
+    paper. Both take raw features.
+
+    Parameters
+    ----------
+    prototypes : {"auto", "single", "multiple"}, default="auto"
+        One mean per component, or as many as an adaptive clustering finds. ``"auto"`` takes
+        multiple prototypes for dense and single ones for sparse input.
+    embedding_dim : int or "auto", default="auto"
+        Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
+    hidden_dim : int or None, default=None
+        Width of an extra hidden layer before the embedding layer.
+    negative_slope : float, default=0.2
+        Slope beta of LeakyReLU.
+    shared_embedding : bool, default=True
+        False gives every label an embedding of its own (PNML-I).
+    metric : {"mahalanobis", "euclidean"}, default="mahalanobis"
+        Learned metric per label (Eq. 10), or the plain distance (PNML-D).
+    metric_rank : int or None, default=16
+        Rows of each metric U_k; None for a full square matrix.
+    squared_distance : bool, default=False
+        Leave out the square root of Eq. 10.
+    class_prior : {"learned", "empirical", "uniform"}, default="learned"
+        Prior log-odds of each label: learned from their empirical start, fixed there, or zero
+        as in the paper.
+    mixing : {"uniform", "empirical"}, default="uniform"
+        Weights of the prototypes of a component: equal (Eq. 8) or by their share of rows.
+    concentration : float, default=0.1
+        Concentration alpha of Eq. 7; larger values give more prototypes.
+    cluster_variance : {"effective", "within", "trainable"} or float, default="effective"
+        Cluster variance sigma of Eq. 7: from the dimensions that the embedding really
+        occupies, from all of its dimensions, a trained parameter, or a fixed value.
+    assignment_temperature : float or None, default=None
+        Divisor of the squared distances in the soft assignment; None for twice the variance.
+    max_prototypes : int, default=20
+        Largest number of prototypes of a component.
+    n_clustering : int, default=1
+        Rounds of growth and re-estimation (``ite_clustering``).
+    prototype_update : {"step", "epoch", "stale"}, default="stale"
+        ``"step"`` clusters anew at every step; ``"epoch"`` clusters once per epoch and follows
+        the embeddings in between; ``"stale"`` computes the prototypes once per epoch and
+        leaves the gradient to the query rows. Single prototypes are recomputed at every step
+        in the first two.
+    positive_rate, negative_rate : float, default=1.0
+        Share of a component's rows that a step averages; at least one row is always drawn.
+        Without effect on ``"stale"`` prototypes.
+    support_size : int or None, default=None
+        Rows, the batch among them, that a step computes its prototypes from; None for all.
+    leave_one_out : bool, default=False
+        Take a training row out of the mean it is compared with (single prototypes).
+    metric_penalty : float, default=0.0
+        Weight lambda_1 of the squared norm of the metrics (Eq. 11).
+    correlation_penalty : float, default=0.0
+        Weight lambda_2 of the label-correlation regulariser (Eq. 12).
+    correlation : {"inner", "cosine"}, default="inner"
+        The regulariser as printed, or its bounded form.
+    loss_reduction : {"rows", "cells"}, default="rows"
+        Cross-entropy summed over labels and averaged over rows, or averaged over both.
+    input_dropout, embedding_dropout : float, default=0.2 and 0.5
+        Share of features and of embedding coordinates dropped during training.
+    learning_rate : float, default=3e-3
+        Learning rate of Adam, the peak of the one-cycle schedule.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        Course of the learning rate.
+    batch_size : int, default=128
+        Query rows of a training step.
+    max_epochs : int or "auto", default="auto"
+        Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
+    n_members : int, default=5
+        Networks trained side by side, whose log-odds are averaged.
+    cross_fit : bool, default=True
+        Train each member without its own part of the rows, which gives honest scores of all
+        training rows to choose thresholds with. Needs two members and twice as many rows.
+    thresholds : {"prior_tilted", "fixed"}, default="prior_tilted"
+        Decision thresholds of a multi-label target: tuned on the out-of-fold scores of
+        ``cross_fit`` when there are at least 100 rows, or log-odds of zero.
+    threshold_objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
+        What tuned thresholds maximise; ``"balanced"`` is the sum of the three others.
+    feature_scaling : {"auto", "standard", "text", "none"}, default="auto"
+        Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
+    early_stopping : bool, default=False
+        Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
+        fallen for ``n_iter_no_change`` epochs; the best epoch is kept.
+    validation_fraction : float, default=0.1
+        Share of rows held out by ``early_stopping``.
+    n_iter_no_change : int, default=5
+        Patience of ``early_stopping``.
+    callbacks : sequence of Callback or None, default=None
+        Objects with hooks that see each epoch, see :class:`protolabel.pnml.callbacks.Callback`.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; ``"auto"`` takes a GPU if there is one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of weights, batches, samples and folds.
+    verbose : bool, default=False
+        Log every epoch to the logger ``protolabel``.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Label numbers, or the classes of a one-dimensional target.
+    label_names_ : ndarray of shape (n_labels,)
+        Names of the labels, from a frame or label sets where such were given.
+    n_prototypes_ : ndarray of shape (n_members, n_labels, 2)
+        Number of prototypes of the negative and the positive component of each label.
+    thresholds_ : ndarray of shape (n_labels,)
+        Log-odds above which a label is predicted.
+    history_ : tuple of EpochRecord
+        Losses of every epoch.
+    model_ : FittedModel
+        Network, input scaling and thresholds.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had any.
+
+    References
+    ----------
+    Z. Yang, Y. Han, G. Yu, Q. Yang, X. Zhang: Prototypical Networks for Multi-Label Learning.
+    AAAI 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 4))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> model = PNMLClassifier(random_state=0).fit(X, Y)
+    >>> model.predict(X[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        prototypes: Literal["auto", "single", "multiple"] = "auto",
+        *,
+        embedding_dim: int | Literal["auto"] = "auto",
+        hidden_dim: int | None = None,
+        negative_slope: float = 0.2,
+        shared_embedding: bool = True,
+        metric: Literal["mahalanobis", "euclidean"] = "mahalanobis",
+        metric_rank: int | None = 16,
+        squared_distance: bool = False,
+        class_prior: Literal["learned", "empirical", "uniform"] = "learned",
+        mixing: Literal["uniform", "empirical"] = "uniform",
+        concentration: float = 0.1,
+        cluster_variance: Literal["effective", "within", "trainable"] | float = "effective",
+        assignment_temperature: float | None = None,
+        max_prototypes: int = 20,
+        n_clustering: int = 1,
+        prototype_update: Literal["step", "epoch", "stale"] = "stale",
+        positive_rate: float = 1.0,
+        negative_rate: float = 1.0,
+        support_size: int | None = None,
+        leave_one_out: bool = False,
+        metric_penalty: float = 0.0,
+        correlation_penalty: float = 0.0,
+        correlation: Literal["inner", "cosine"] = "inner",
+        loss_reduction: Literal["rows", "cells"] = "rows",
+        input_dropout: float = 0.2,
+        embedding_dropout: float = 0.5,
+        learning_rate: float = 3e-3,
+        schedule: Literal["one_cycle", "constant"] = "one_cycle",
+        batch_size: int = 128,
+        max_epochs: int | Literal["auto"] = "auto",
+        n_members: int = 5,
+        cross_fit: bool = True,
+        thresholds: Literal["prior_tilted", "fixed"] = "prior_tilted",
+        threshold_objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"] = "balanced",
+        feature_scaling: Literal["auto", "standard", "text", "none"] = "auto",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        callbacks: Sequence[Callback] | None = None,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.prototypes = prototypes
+        self.embedding_dim = embedding_dim
+        self.hidden_dim = hidden_dim
+        self.negative_slope = negative_slope
+        self.shared_embedding = shared_embedding
+        self.metric = metric
+        self.metric_rank = metric_rank
+        self.squared_distance = squared_distance
+        self.class_prior = class_prior
+        self.mixing = mixing
+        self.concentration = concentration
+        self.cluster_variance = cluster_variance
+        self.assignment_temperature = assignment_temperature
+        self.max_prototypes = max_prototypes
+        self.n_clustering = n_clustering
+        self.prototype_update = prototype_update
+        self.positive_rate = positive_rate
+        self.negative_rate = negative_rate
+        self.support_size = support_size
+        self.leave_one_out = leave_one_out
+        self.metric_penalty = metric_penalty
+        self.correlation_penalty = correlation_penalty
+        self.correlation = correlation
+        self.loss_reduction = loss_reduction
+        self.input_dropout = input_dropout
+        self.embedding_dropout = embedding_dropout
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.n_members = n_members
+        self.cross_fit = cross_fit
+        self.thresholds = thresholds
+        self.threshold_objective = threshold_objective
+        self.feature_scaling = feature_scaling
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.callbacks = callbacks
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def paper(
+        cls, prototypes: Literal["single", "multiple"] = "multiple", **overrides: Any
+    ) -> PNMLClassifier:
+        """Return the configuration of the paper, PNML-single or PNML-multiple.
+
+        Parameters
+        ----------
+        prototypes : {"single", "multiple"}, default="multiple"
+        **overrides
+            Any parameter of the classifier, in place of the paper's value.
+
+        Examples
+        --------
+        >>> PNMLClassifier.paper(prototypes="single", random_state=0).class_prior
+        'uniform'
+        """
+        return cls(prototypes, **(_PAPER | overrides))
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Raw features.
+        y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
+            A 0/1 label matrix, a list of label sets, or one class per row.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        targets = encode_targets(y)
+        check_consistent_length(X, targets.matrix)
+        seed = check_random_state(self.random_state).randint(2**31 - 2)
+        callbacks = list(self.callbacks or ())
+        if self.verbose:
+            callbacks.append(EpochLogger())
+        self.model_ = fit_model(
+            X, targets.matrix, self._settings(X), self._options(targets, seed), callbacks
+        )
+        self._kind = targets.kind
+        self.classes_ = targets.classes
+        self.label_names_ = targets.names
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log-odds of every label, the scores to rank labels by.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,) for a binary target
+        """
+        scores = self._scores(X)
+        return scores.ravel() if self._kind == "binary" else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of every label, or of every class of a one-dimensional target.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels or n_classes)
+        """
+        scores = self._scores(X)
+        if self._kind == "multiclass":
+            return np.asarray(softmax(scores, axis=1))
+        positive = expit(scores)
+        if self._kind == "multilabel":
+            return np.asarray(positive)
+        if len(self.classes_) == 1:
+            return np.ones_like(positive)
+        return np.hstack([1 - positive, positive])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the labels of rows as a 0/1 matrix, or the class of a one-dimensional target."""
+        scores = self._scores(X)
+        if self._kind == "multilabel":
+            return (scores > self.thresholds_).astype(np.int64)
+        if self._kind == "multiclass":
+            return np.asarray(self.classes_[scores.argmax(axis=1)])
+        positive = (scores.ravel() > 0).astype(np.int64)
+        return np.asarray(self.classes_[np.minimum(positive, len(self.classes_) - 1)])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embeddings of rows, those of all members side by side."""
+        X = self._checked(X)
+        return self.model_.embeddings(X)
+
+    @property
+    def thresholds_(self) -> np.ndarray:
+        """Log-odds above which each label is predicted."""
+        check_is_fitted(self)
+        return self.model_.thresholds
+
+    @property
+    def history_(self) -> tuple[EpochRecord, ...]:
+        """Losses of every epoch."""
+        check_is_fitted(self)
+        return self.model_.history
+
+    @property
+    def n_prototypes_(self) -> np.ndarray:
+        """Number of prototypes of the negative and the positive component of each label."""
+        check_is_fitted(self)
+        network = self.model_.network
+        counts = network.prototypes.exists.sum(-1).cpu().numpy()
+        return counts.reshape(network.n_members, network.n_labels, 2)
+
+    @property
+    def prototypes_(self) -> list[LabelPrototypes]:
+        """Prototypes of every label in every member, in the space of ``transform``."""
+        check_is_fitted(self)
+        network = self.model_.network
+        heads = (network.n_members, network.n_labels)
+        exists = network.prototypes.exists.cpu().numpy().reshape(*heads, 2, -1)
+        positions = network.positions.cpu().numpy().reshape(*exists.shape, -1)
+        weights = np.exp(network.log_weights.cpu().numpy().reshape(exists.shape))
+        return [
+            LabelPrototypes(
+                label=name,
+                member=member,
+                positive=positions[member, label, 1][exists[member, label, 1]],
+                negative=positions[member, label, 0][exists[member, label, 0]],
+                positive_weights=weights[member, label, 1][exists[member, label, 1]],
+                negative_weights=weights[member, label, 0][exists[member, label, 0]],
+            )
+            for member in range(network.n_members)
+            for label, name in enumerate(self.label_names_)
+        ]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        network = self.model_.network
+        return int(network.n_slices * network.settings.embedding_dim)
+
+    def _settings(self, X: Any) -> PNMLSettings:
+        """Hyper-parameters with every "auto" resolved for this input."""
+        n_samples, n_features = X.shape
+        values = {f.name: getattr(self, f.name) for f in fields(PNMLSettings)}
+        if values["prototypes"] == "auto":
+            values["prototypes"] = "single" if sparse.issparse(X) else "multiple"
+        if values["embedding_dim"] == "auto":
+            values["embedding_dim"] = embedding_dim_of_paper(n_features)
+        if values["max_epochs"] == "auto":
+            values["max_epochs"] = min(max(math.ceil(64_000 / n_samples), 10), 40)
+        return PNMLSettings(**values)
+
+    def _options(self, targets: Targets, seed: int) -> FitOptions:
+        return FitOptions(
+            n_members=self.n_members,
+            cross_fit=self.cross_fit,
+            # A one-dimensional target is decided by its largest probability.
+            thresholds=self.thresholds if targets.kind == "multilabel" else "fixed",
+            threshold_objective=self.threshold_objective,
+            feature_scaling=self.feature_scaling,
+            early_stopping=self.early_stopping,
+            validation_fraction=self.validation_fraction,
+            device=self.device,
+            seed=seed,
+        )
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+
+    def _scores(self, X: Any) -> np.ndarray:
+        X = self._checked(X)
+        return self.model_.scores(X)

@@ -1,0 +1,197 @@
+"""From validated data to a fitted PNML model: scaling, inner folds, training, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from protolabel.decision.thresholds import tune_prior_tilted
+from protolabel.pnml.callbacks import Callback, EpochRecord
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.rows import FeatureRows, feature_rows
+from protolabel.pnml.settings import PNMLSettings
+from protolabel.pnml.trainer import Trainer, TrainingData
+from protolabel.preprocessing.features import FeatureScaler, Scaling
+from protolabel.preprocessing.splits import iterative_stratification
+
+Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+# With fewer out-of-fold rows a tuned threshold follows noise; log-odds of zero are kept then.
+MIN_ROWS_TO_TUNE_THRESHOLDS = 100
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """What surrounds the network; :class:`protolabel.PNMLClassifier` documents each one."""
+
+    n_members: int
+    cross_fit: bool
+    thresholds: Literal["prior_tilted", "fixed"]
+    threshold_objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"]
+    feature_scaling: Scaling
+    early_stopping: bool
+    validation_fraction: float
+    device: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.n_members < 1:
+            raise ValueError(f"n_members={self.n_members} cannot be used; expected at least 1.")
+        if self.thresholds not in ("prior_tilted", "fixed"):
+            raise ValueError(
+                f"thresholds={self.thresholds!r} is unknown; use 'prior_tilted' or 'fixed'."
+            )
+        if not 0 < self.validation_fraction < 1:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} cannot be used; "
+                "expected a share between 0 and 1."
+            )
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """All that predictions need: no training row is kept."""
+
+    network: PrototypeNetwork
+    scaler: FeatureScaler
+    thresholds: np.ndarray
+    history: tuple[EpochRecord, ...]
+
+    def scores(self, X: Matrix) -> np.ndarray:
+        """Log-odds of every label, (n_samples, n_labels)."""
+        logits = self.network.average_members(self.network.member_logits(self._rows(X)))
+        return logits.cpu().numpy()
+
+    def embeddings(self, X: Matrix) -> np.ndarray:
+        """Embeddings of all members side by side, (n_samples, n_members * dim)."""
+        embeddings = self.network.embed(self._rows(X))
+        return embeddings.transpose(0, 1).flatten(1).cpu().numpy()
+
+    def _rows(self, X: Matrix) -> FeatureRows:
+        return feature_rows(self.scaler.transform(X), self.network.positions.device)
+
+
+def fit_model(
+    X: Matrix,
+    Y: sp.csr_array,
+    settings: PNMLSettings,
+    options: FitOptions,
+    callbacks: Sequence[Callback] = (),
+) -> FittedModel:
+    """Train an ensemble on scaled features and choose its thresholds on out-of-fold scores.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    Y : CSR of 0 and 1, shape (n_samples, n_labels)
+    settings : PNMLSettings
+    options : FitOptions
+    callbacks : sequence of Callback, default=()
+    """
+    device = resolve_device(options.device)
+    rng = np.random.default_rng(options.seed)
+    held_out = _held_out_rows(Y, options, rng)
+    X_train, Y_train = X[~held_out], Y[~held_out]
+    scaler = FeatureScaler(options.feature_scaling)
+    rows = feature_rows(scaler.fit_transform(X_train), device)
+    folds = _member_folds(Y_train, options, rng)
+    data = TrainingData(
+        rows=rows,
+        labels=_label_tensor(Y_train, device),
+        row_weights=_row_weights(folds, options.n_members, device),
+        validation_rows=(
+            feature_rows(scaler.transform(X[held_out]), device) if held_out.any() else None
+        ),
+        validation_labels=_label_tensor(Y[held_out], device) if held_out.any() else None,
+    )
+    # Start weights are drawn on the CPU, so that they do not depend on the device.
+    network = PrototypeNetwork(
+        n_features=X.shape[1],
+        n_labels=Y.shape[1],
+        settings=settings,
+        n_members=options.n_members,
+        generator=torch.Generator().manual_seed(options.seed),
+    ).to(device)
+    training_generator = torch.Generator(device).manual_seed(options.seed + 1)
+    history = Trainer(network, data, training_generator, callbacks).fit()
+    thresholds = np.zeros(Y.shape[1])
+    if _tunes_thresholds(options, folds):
+        thresholds = _tuned_thresholds(network, rows, Y_train, folds, options, rng)
+    return FittedModel(network, scaler, thresholds, history)
+
+
+def resolve_device(device: str) -> torch.device:
+    """Turn "auto" into the GPU if there is one, and refuse a device that is not there."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device={device!r} is unknown; use 'auto', 'cpu' or 'cuda'.")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device='cuda' was asked for but no GPU is available; use device='auto'.")
+    return torch.device(device)
+
+
+def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
+    """Rows that early stopping watches, False everywhere without it."""
+    n_samples = Y.shape[0]
+    if not options.early_stopping:
+        return np.zeros(n_samples, dtype=bool)
+    if n_samples < 10:
+        raise ValueError(
+            f"early_stopping=True needs at least 10 rows to hold some out, got {n_samples}; "
+            "use early_stopping=False."
+        )
+    share = options.validation_fraction
+    return iterative_stratification(Y, [1 - share, share], rng) == 1
+
+
+def _member_folds(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
+    """Member that must not see each row, -1 where all members see all rows."""
+    n_samples = Y.shape[0]
+    if not options.cross_fit or options.n_members < 2 or n_samples < 2 * options.n_members:
+        return np.full(n_samples, -1)
+    return iterative_stratification(Y, [1 / options.n_members] * options.n_members, rng)
+
+
+def _row_weights(folds: np.ndarray, n_members: int, device: torch.device) -> torch.Tensor:
+    seen = folds[None, :] != np.arange(n_members)[:, None]
+    return torch.from_numpy(seen.astype(np.float32)).to(device)
+
+
+def _label_tensor(Y: sp.csr_array, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(Y.toarray()).to(device, torch.float32)
+
+
+def _tunes_thresholds(options: FitOptions, folds: np.ndarray) -> bool:
+    cross_fitted = bool((folds >= 0).all())
+    return (
+        options.thresholds == "prior_tilted"
+        and cross_fitted
+        and len(folds) >= MIN_ROWS_TO_TUNE_THRESHOLDS
+    )
+
+
+def _tuned_thresholds(
+    network: PrototypeNetwork,
+    rows: FeatureRows,
+    Y: sp.csr_array,
+    folds: np.ndarray,
+    options: FitOptions,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Thresholds chosen on the score that each row got from the member that never saw it."""
+    scores = np.empty(Y.shape)
+    for member in range(options.n_members):
+        own = np.flatnonzero(folds == member)
+        index = torch.from_numpy(own).to(network.positions.device)
+        member_logits = network.member_logits(rows.take(index))[member : member + 1]
+        scores[own] = network.average_members(member_logits).cpu().numpy()
+    rule = tune_prior_tilted(scores, Y, objective=options.threshold_objective, rng=rng)
+    # A label that was never or always there keeps its constant decision.
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    return np.where((counts > 0) & (counts < Y.shape[0]), rule.thresholds, 0.0)

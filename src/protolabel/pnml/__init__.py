@@ -1,0 +1,1 @@
+"""The model of the paper in PyTorch: embedding, prototypes, metric, losses, training."""

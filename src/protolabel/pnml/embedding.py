@@ -1,0 +1,92 @@
+"""The non-linear embedding shared by all labels (section "Overview of the Proposed Model").
+
+Every parameter carries a leading member axis: the members of an ensemble, or the
+per-label embeddings of the variant PNML-I, are trained in one batched product.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from protolabel.pnml.rows import FeatureRows, inverted_dropout
+
+
+class Embedding(nn.Module):
+    """One fully connected layer with LeakyReLU, optionally behind one hidden layer.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of input columns, D.
+    dim : int
+        Dimension of the embedding, M.
+    n_members : int
+        Number of independent embeddings.
+    hidden_dim : int or None
+        Width of an extra hidden layer; None, as in the paper, for no hidden layer.
+    negative_slope : float
+        Slope of LeakyReLU below zero, beta.
+    input_dropout, embedding_dropout : float
+        Share of inputs and of embedding coordinates dropped in training mode.
+    generator : torch.Generator
+        Source of the start weights and of the dropout masks.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        dim: int,
+        *,
+        n_members: int = 1,
+        hidden_dim: int | None = None,
+        negative_slope: float = 0.2,
+        input_dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        self.n_members = n_members
+        self.negative_slope = negative_slope
+        self.input_dropout = input_dropout
+        self.embedding_dropout = embedding_dropout
+        first = hidden_dim or dim
+        self.weight = _uniform((n_features, n_members, first), n_features, generator)
+        self.bias = _uniform((n_members, 1, first), n_features, generator)
+        self.top_weight: nn.Parameter | None = None
+        self.top_bias: nn.Parameter | None = None
+        if hidden_dim is not None:
+            self.top_weight = _uniform((n_members, hidden_dim, dim), hidden_dim, generator)
+            self.top_bias = _uniform((n_members, 1, dim), hidden_dim, generator)
+
+    @property
+    def uses_dropout(self) -> bool:
+        """Whether training mode embeds a row differently from evaluation mode."""
+        return self.input_dropout > 0 or self.embedding_dropout > 0
+
+    def forward(self, rows: FeatureRows, generator: torch.Generator | None = None) -> Tensor:
+        """Embed rows, (n_members, n_rows, dim); a generator switches dropout on."""
+        if generator is not None:
+            rows = rows.dropout(self.input_dropout, generator)
+        product = rows.product(self.weight.flatten(1))  # (n_rows, n_members * first)
+        hidden = product.view(rows.n_rows, self.n_members, -1).transpose(0, 1) + self.bias
+        embeddings = self._activate(hidden, generator)
+        if self.top_weight is not None:
+            embeddings = self._activate(
+                torch.matmul(embeddings, self.top_weight) + self.top_bias, generator
+            )
+        return embeddings.contiguous()
+
+    def _activate(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
+        active = functional.leaky_relu(values, self.negative_slope)
+        return active if generator is None else inverted_dropout(
+            active, self.embedding_dropout, generator
+        )
+
+
+def _uniform(shape: tuple[int, ...], fan_in: int, generator: torch.Generator) -> nn.Parameter:
+    bound = 1 / math.sqrt(max(fan_in, 1))
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))

@@ -1,0 +1,185 @@
+"""The network: a shared embedding, a metric per label, and the prototypes it last computed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from protolabel.pnml.distance import label_distances, linear_logits
+from protolabel.pnml.embedding import Embedding
+from protolabel.pnml.prediction import label_logits, log_prior_odds
+from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
+from protolabel.pnml.rows import FeatureRows
+from protolabel.pnml.settings import PNMLSettings
+
+# Rows embedded at once where no gradient is wanted.
+_CHUNK_ROWS = 1024
+
+
+class PrototypeNetwork(nn.Module):
+    """An ensemble of PNML models trained side by side.
+
+    All parameters have a leading *slice* axis. A shared embedding needs one slice per
+    ensemble member, holding all labels; per-label embeddings (PNML-I) need one slice per
+    member and label, holding that label alone.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    settings : PNMLSettings
+    n_members : int
+        Size of the ensemble.
+    generator : torch.Generator
+        Source of the start weights.
+    """
+
+    positions: Tensor
+    log_weights: Tensor
+    active: Tensor
+    constant_logits: Tensor
+
+    def __init__(
+        self,
+        n_features: int,
+        n_labels: int,
+        settings: PNMLSettings,
+        n_members: int,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.n_members = n_members
+        self.n_labels = n_labels
+        self.n_slices = n_members if settings.shared_embedding else n_members * n_labels
+        self.labels_per_slice = n_labels if settings.shared_embedding else 1
+        dim = settings.embedding_dim
+        self.embedding = Embedding(
+            n_features,
+            dim,
+            n_members=self.n_slices,
+            hidden_dim=settings.hidden_dim,
+            negative_slope=settings.negative_slope,
+            input_dropout=settings.input_dropout,
+            embedding_dropout=settings.embedding_dropout,
+            generator=generator,
+        )
+        heads = (self.n_slices, self.labels_per_slice)
+        self.metric = _start_metric(heads, dim, settings, generator)
+        self.log_prior_odds = nn.Parameter(
+            torch.zeros(heads), requires_grad=settings.class_prior == "learned"
+        )
+        self.log_variance: nn.Parameter | None = None
+        if settings.cluster_variance == "trainable":
+            # Distances are divided by twice the variance: a start of 1/2 leaves them as they are.
+            self.log_variance = nn.Parameter(torch.full((self.n_slices,), 0.5).log())
+        self.register_buffer("positions", torch.zeros(*heads, 2, 1, dim))
+        self.register_buffer("log_weights", torch.full((*heads, 2, 1), LOG_ZERO))
+        self.register_buffer("active", torch.zeros(heads, dtype=torch.bool))
+        self.register_buffer("constant_logits", torch.zeros(n_labels))
+
+    @property
+    def prototypes(self) -> PrototypeSet:
+        """The prototypes that predictions are made with."""
+        return PrototypeSet(self.positions, self.log_weights)
+
+    @prototypes.setter
+    def prototypes(self, prototypes: PrototypeSet) -> None:
+        self.positions = prototypes.positions.detach()
+        self.log_weights = prototypes.log_weights.detach()
+
+    @torch.no_grad()
+    def observe_labels(self, labels: Tensor, row_weights: Tensor) -> None:
+        """Set the class priors and find the labels that each slice can learn.
+
+        Parameters
+        ----------
+        labels : Tensor of shape (n_rows, n_labels)
+        row_weights : Tensor of shape (n_slices, n_rows)
+        """
+        by_slice = self.slice_labels(labels)
+        n_positive = (by_slice * row_weights[..., None]).sum(1)
+        n_rows = row_weights.sum(1, keepdim=True)
+        self.active = (n_positive > 0) & (n_positive < n_rows)
+        if self.settings.class_prior != "uniform":
+            self.log_prior_odds.copy_(log_prior_odds(n_positive, n_rows))
+        n_all = torch.tensor(float(len(labels)), device=labels.device)
+        self.constant_logits = log_prior_odds(labels.sum(0), n_all)
+
+    def slice_labels(self, labels: Tensor) -> Tensor:
+        """Labels as the slices see them: (1, n_rows, n_labels) or (n_slices, n_rows, 1)."""
+        if self.settings.shared_embedding:
+            return labels[None]
+        return labels.mT[..., None].repeat(self.n_members, 1, 1)
+
+    def slice_rows(self, row_weights: Tensor) -> Tensor:
+        """Spread one weight per member and row over the slices, (n_slices, n_rows)."""
+        return row_weights.repeat_interleave(self.n_slices // self.n_members, dim=0)
+
+    def logits(
+        self, embeddings: Tensor, prototypes: PrototypeSet, stretch: Tensor | None = None
+    ) -> Tensor:
+        """Log-odds of the labels of every slice, (n_slices, n_rows, labels_per_slice).
+
+        Parameters
+        ----------
+        embeddings : Tensor of shape (n_slices, n_rows, dim)
+        prototypes : PrototypeSet
+        stretch : Tensor of shape (n_slices, labels_per_slice, n_rows, 2) or None
+            Factors on the distances to each side, for the leave-one-out correction.
+        """
+        squared = self.settings.squared_distance
+        n_slots = prototypes.positions.shape[-2]
+        plain = stretch is None and self.log_variance is None
+        if squared and n_slots == 1 and plain and self.metric is not None:
+            ratio = linear_logits(embeddings, prototypes.positions.squeeze(-2), self.metric)
+            return (ratio + self.log_prior_odds[..., None]).mT
+        flat = prototypes.positions.flatten(2, 3)
+        distances = label_distances(embeddings, flat, self.metric, squared=squared)
+        distances = distances.unflatten(-1, (2, n_slots))
+        if stretch is not None:
+            distances = distances * stretch[..., None]
+        if self.log_variance is not None:
+            distances = distances / (2 * self.log_variance.exp()).view(-1, 1, 1, 1, 1)
+        return label_logits(distances, prototypes.log_weights, self.log_prior_odds)
+
+    @torch.no_grad()
+    def embed(self, rows: FeatureRows) -> Tensor:
+        """Embeddings in evaluation mode, (n_slices, n_rows, dim), computed in chunks."""
+        dtype = self.embedding.weight.dtype
+        parts = [self.embedding(rows.take(index).to(dtype)) for index in self._chunks(rows)]
+        return torch.cat(parts, dim=1)
+
+    @torch.no_grad()
+    def member_logits(self, rows: FeatureRows) -> Tensor:
+        """Log-odds of every member, (n_members, n_rows, n_labels); NaN where it knows no label."""
+        dtype = self.embedding.weight.dtype
+        parts = []
+        for index in self._chunks(rows):
+            logits = self.logits(self.embedding(rows.take(index).to(dtype)), self.prototypes)
+            parts.append(torch.where(self.active[:, None, :], logits, torch.nan))
+        logits = torch.cat(parts, dim=1)
+        if self.settings.shared_embedding:
+            return logits
+        return logits.squeeze(-1).unflatten(0, (self.n_members, self.n_labels)).mT
+
+    def average_members(self, member_logits: Tensor) -> Tensor:
+        """Mean log-odds of the members that know a label, else its prior, (n_rows, n_labels)."""
+        mean = member_logits.nanmean(0)
+        return torch.where(mean.isnan(), self.constant_logits.to(mean.dtype), mean)
+
+    def _chunks(self, rows: FeatureRows) -> list[Tensor]:
+        index = torch.arange(rows.n_rows, device=self.positions.device)
+        return list(index.split(_CHUNK_ROWS))
+
+
+def _start_metric(
+    heads: tuple[int, int], dim: int, settings: PNMLSettings, generator: torch.Generator
+) -> nn.Parameter | None:
+    """Identity for a full metric, so that training starts at PNML-D; Gaussian for a low rank."""
+    if settings.metric == "euclidean":
+        return None
+    rank = settings.metric_rank
+    if rank is None or rank == dim:
+        return nn.Parameter(torch.eye(dim).repeat(*heads, 1, 1))
+    start = torch.empty(*heads, rank, dim).normal_(std=rank**-0.5, generator=generator)
+    return nn.Parameter(start)

@@ -1,0 +1,176 @@
+"""Prototypes of the components of every label: means (Eq. 6) and weighted cluster means.
+
+A prototype set holds, for each member and label, the slots of the negative component
+(side 0) and of the positive one (side 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+# Stands for log 0: a real -inf would turn gradients of empty components into NaN.
+LOG_ZERO = -1e9
+
+
+@dataclass(frozen=True)
+class PrototypeSet:
+    """Prototypes and their mixing weights.
+
+    ``positions`` (n_members, n_labels, 2, n_slots, dim);
+    ``log_weights`` (n_members, n_labels, 2, n_slots), :data:`LOG_ZERO` for an unused slot.
+    """
+
+    positions: Tensor
+    log_weights: Tensor
+
+    @property
+    def exists(self) -> Tensor:
+        """Which slots hold a prototype."""
+        return self.log_weights > LOG_ZERO / 2
+
+    @property
+    def complete(self) -> Tensor:
+        """Labels with a prototype on both sides, (n_members, n_labels)."""
+        return self.exists.any(-1).all(-1)
+
+    def positive_means(self) -> Tensor:
+        """Unweighted mean of the positive prototypes of each label, (n_members, n_labels, dim)."""
+        exists = self.exists[:, :, 1, :, None]
+        counts = exists.sum(2).clamp_min(1)
+        return (self.positions[:, :, 1] * exists).sum(2) / counts
+
+
+def single_prototypes(
+    embeddings: Tensor, labels: Tensor, row_weights: Tensor, negatives: Tensor | None = None
+) -> PrototypeSet:
+    """One prototype per component: the mean of its embeddings (Eq. 6).
+
+    Parameters
+    ----------
+    embeddings : Tensor of shape (n_members, n_rows, dim)
+    labels : Tensor of shape (1 or n_members, n_rows, n_labels)
+        1 where the row belongs to the positive component.
+    row_weights : Tensor of shape (n_members, n_rows)
+        1 for the rows that a member may use, 0 for the others.
+    negatives : Tensor of the shape of ``labels`` or None
+        1 where the row belongs to the negative component; None for the complement of
+        ``labels``, whose sum is then the total minus the positive sum.
+
+    Examples
+    --------
+    >>> import torch
+    >>> e = torch.tensor([[[0.0], [2.0], [5.0]]])
+    >>> y = torch.tensor([[[0.0], [1.0], [1.0]]])
+    >>> single_prototypes(e, y, torch.ones(1, 3)).positions.flatten().tolist()
+    [0.0, 3.5]
+    """
+    usable = embeddings * row_weights[..., None]
+    positive_sums = _sums_by_label(labels, usable)
+    positive_counts = _counts_by_label(labels, row_weights)
+    if negatives is None:
+        negative_sums = usable.sum(1)[:, None, :] - positive_sums
+        negative_counts = row_weights.sum(1)[:, None] - positive_counts
+    else:
+        negative_sums = _sums_by_label(negatives, usable)
+        negative_counts = _counts_by_label(negatives, row_weights)
+    sums = torch.stack([negative_sums, positive_sums], dim=2)  # (n_members, n_labels, 2, dim)
+    counts = torch.stack([negative_counts, positive_counts], dim=2)
+    positions = sums / counts.clamp_min(1)[..., None]
+    log_weights = torch.zeros_like(counts).masked_fill(counts == 0, LOG_ZERO)
+    return PrototypeSet(positions[..., None, :], log_weights[..., None])
+
+
+def weighted_prototypes(embeddings: Tensor, responsibilities: Tensor, membership: Tensor) -> tuple[Tensor, Tensor]:
+    """Cluster means of one member from frozen soft assignments, with gradient to the embeddings.
+
+    Parameters
+    ----------
+    embeddings : Tensor of shape (n_rows, dim)
+    responsibilities : Tensor of shape (n_labels, n_rows, n_slots)
+        Soft assignment of each row over the slots of its own side.
+    membership : Tensor of bool, shape (2, n_labels, n_rows)
+        Rows to take the means over.
+
+    Returns
+    -------
+    positions : Tensor of shape (n_labels, 2, n_slots, dim)
+    mass : Tensor of shape (n_labels, 2, n_slots)
+    """
+    apply: Any = _ResponsibilitySums.apply
+    sums, mass = apply(embeddings, responsibilities, membership)
+    return sums / mass.clamp_min(torch.finfo(mass.dtype).tiny)[..., None], mass
+
+
+def mixing_log_weights(
+    exists: Tensor, mass: Tensor, mixing: Literal["uniform", "empirical"]
+) -> Tensor:
+    """Log of the mixing weights, equal (Eq. 8) or by the mass of each cluster (Eq. 1).
+
+    Parameters
+    ----------
+    exists : Tensor of bool, shape (..., n_slots)
+    mass : Tensor of shape (..., n_slots)
+    mixing : {"uniform", "empirical"}
+    """
+    weights = (exists if mixing == "uniform" else mass * exists).to(mass.dtype)
+    total = weights.sum(-1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
+    return torch.where(exists, (weights / total).clamp_min(1e-30).log(), LOG_ZERO)
+
+
+class _ResponsibilitySums(torch.autograd.Function):
+    """Sums of embeddings by soft assignment, reading the member rows of each component only."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, embeddings: Tensor, responsibilities: Tensor, membership: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        n_labels, _, n_slots = responsibilities.shape
+        sums = embeddings.new_zeros(n_labels, 2, n_slots, embeddings.shape[1])
+        mass = embeddings.new_zeros(n_labels, 2, n_slots)
+        ctx.rows = _member_rows(membership)
+        ctx.save_for_backward(embeddings, responsibilities)
+        for (side, label), rows in ctx.rows:
+            shares = responsibilities[label, rows]
+            sums[label, side] = shares.mT @ embeddings[rows]
+            mass[label, side] = shares.sum(0)
+        ctx.mark_non_differentiable(mass)
+        return sums, mass
+
+    @staticmethod
+    def backward(  # type: ignore[override]
+        ctx: Any, gradient: Tensor, _mass_gradient: Tensor
+    ) -> tuple[Tensor, None, None]:
+        embeddings, responsibilities = ctx.saved_tensors
+        by_embeddings = torch.zeros_like(embeddings)
+        for (side, label), rows in ctx.rows:
+            by_embeddings.index_add_(0, rows, responsibilities[label, rows] @ gradient[label, side])
+        return by_embeddings, None, None
+
+
+def _member_rows(membership: Tensor) -> list[tuple[tuple[int, int], Tensor]]:
+    """Row numbers of every non-empty component, keyed by side and label."""
+    n_labels = membership.shape[1]
+    rows = membership.nonzero()[:, 2]
+    sizes = membership.sum(-1).flatten().tolist()
+    return [
+        (divmod(component, n_labels), part)
+        for component, part in enumerate(torch.split(rows, sizes))
+        if len(part)
+    ]
+
+
+def _sums_by_label(labels: Tensor, usable: Tensor) -> Tensor:
+    """Sums of embeddings over the rows of each label, (n_members, n_labels, dim)."""
+    if labels.shape[0] == usable.shape[0]:
+        return torch.matmul(labels.mT, usable)
+    n_members, n_rows, dim = usable.shape
+    flat = usable.transpose(0, 1).reshape(n_rows, n_members * dim)
+    return (labels[0].mT @ flat).view(-1, n_members, dim).transpose(0, 1)
+
+
+def _counts_by_label(labels: Tensor, row_weights: Tensor) -> Tensor:
+    return _sums_by_label(labels, row_weights[..., None]).squeeze(-1)

@@ -1,0 +1,174 @@
+"""Feature rows on the device, dense or sparse, behind one product with a weight matrix.
+
+A sparse batch is never made dense: its product is a sum of weighted rows of the weight
+matrix (``embedding_bag``), and the gradient of the weights is the same sum over the
+transposed batch, which is many times faster than ``embedding_bag``'s own backward pass.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+class FeatureRows(Protocol):
+    """What the embedding needs to know of its input."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+
+    def take(self, index: Tensor) -> FeatureRows:
+        """Rows at the given positions."""
+
+    def to(self, dtype: torch.dtype) -> FeatureRows:
+        """The same rows in another floating-point type."""
+
+    def dropout(self, rate: float, generator: torch.Generator) -> FeatureRows:
+        """Rows with a random share of the entries set to zero, the rest scaled up."""
+
+    def product(self, weight: Tensor) -> Tensor:
+        """Rows times ``weight`` (n_features, n_outputs)."""
+
+
+def feature_rows(X: Any, device: torch.device, dtype: torch.dtype = torch.float32) -> FeatureRows:
+    """Move a NumPy array or SciPy CSR matrix to the device.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> feature_rows(np.eye(2), torch.device("cpu")).product(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    if sp.issparse(X):
+        return SparseRows(
+            indptr=torch.from_numpy(X.indptr.astype(np.int64)).to(device),
+            columns=torch.from_numpy(X.indices.astype(np.int64)).to(device),
+            values=torch.from_numpy(np.ascontiguousarray(X.data)).to(device, dtype),
+            n_features=X.shape[1],
+        )
+    return DenseRows(torch.from_numpy(np.ascontiguousarray(X)).to(device, dtype))
+
+
+class DenseRows:
+    """Rows held as one matrix."""
+
+    def __init__(self, values: Tensor) -> None:
+        self.values = values
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.values.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.values.shape[1]
+
+    def take(self, index: Tensor) -> DenseRows:
+        """Rows at the given positions."""
+        return DenseRows(self.values[index])
+
+    def to(self, dtype: torch.dtype) -> DenseRows:
+        """The same rows in another floating-point type."""
+        return DenseRows(self.values.to(dtype))
+
+    def dropout(self, rate: float, generator: torch.Generator) -> DenseRows:
+        """Rows with a random share of the entries set to zero, the rest scaled up."""
+        return DenseRows(inverted_dropout(self.values, rate, generator))
+
+    def product(self, weight: Tensor) -> Tensor:
+        """Rows times ``weight`` (n_features, n_outputs)."""
+        return self.values @ weight
+
+
+class SparseRows:
+    """Rows held in compressed form; the transpose is built when a gradient first needs it."""
+
+    def __init__(self, indptr: Tensor, columns: Tensor, values: Tensor, n_features: int) -> None:
+        self.indptr = indptr  # (n_rows + 1,)
+        self.columns = columns  # (n_stored,)
+        self.values = values  # (n_stored,)
+        self.n_features = n_features
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    def take(self, index: Tensor) -> SparseRows:
+        """Rows at the given positions."""
+        starts, lengths = self.indptr[index], self.indptr[index + 1] - self.indptr[index]
+        indptr = functional.pad(lengths.cumsum(0), (1, 0))
+        within = torch.arange(int(indptr[-1]), device=index.device)
+        stored = torch.repeat_interleave(starts - indptr[:-1], lengths) + within
+        return SparseRows(indptr, self.columns[stored], self.values[stored], self.n_features)
+
+    def to(self, dtype: torch.dtype) -> SparseRows:
+        """The same rows in another floating-point type."""
+        return SparseRows(self.indptr, self.columns, self.values.to(dtype), self.n_features)
+
+    def dropout(self, rate: float, generator: torch.Generator) -> SparseRows:
+        """Rows with a random share of the stored entries set to zero, the rest scaled up."""
+        values = inverted_dropout(self.values, rate, generator)
+        return SparseRows(self.indptr, self.columns, values, self.n_features)
+
+    def product(self, weight: Tensor) -> Tensor:
+        """Rows times ``weight`` (n_features, n_outputs)."""
+        result: Tensor = _SparseProduct.apply(weight, self)
+        return result
+
+    @cached_property
+    def transpose(self) -> SparseRows:
+        """Columns as rows, in the order of the original rows."""
+        order = torch.argsort(self.columns, stable=True)
+        lengths = self.indptr[1:] - self.indptr[:-1]
+        row_of = torch.repeat_interleave(
+            torch.arange(self.n_rows, device=lengths.device), lengths
+        )
+        counts = torch.bincount(self.columns, minlength=self.n_features)
+        indptr = functional.pad(counts.cumsum(0), (1, 0))
+        return SparseRows(indptr, row_of[order], self.values[order], self.n_rows)
+
+
+class _SparseProduct(torch.autograd.Function):
+    """Sparse rows times a dense matrix, differentiable in the matrix."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, rows: SparseRows) -> Tensor:  # type: ignore[override]
+        ctx.rows = rows
+        return _weighted_row_sums(rows, weight)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return _weighted_row_sums(ctx.rows.transpose, gradient.contiguous()), None
+
+
+def inverted_dropout(values: Tensor, rate: float, generator: torch.Generator) -> Tensor:
+    """Zero a random share of the entries and scale the others by 1 / (1 - rate)."""
+    if rate == 0:
+        return values
+    keep = torch.empty_like(values).bernoulli_(1 - rate, generator=generator)
+    return values * keep.div_(1 - rate)
+
+
+def _weighted_row_sums(rows: SparseRows, matrix: Tensor) -> Tensor:
+    return functional.embedding_bag(
+        rows.columns,
+        matrix,
+        rows.indptr,
+        per_sample_weights=rows.values.to(matrix.dtype),
+        mode="sum",
+        include_last_offset=True,
+    )

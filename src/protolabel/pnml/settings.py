@@ -1,0 +1,131 @@
+"""Everything that shapes a PNML model and its training, resolved and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PrototypeMode = Literal["single", "multiple"]
+PrototypeUpdate = Literal["step", "epoch", "stale"]
+ClusterVariance = Literal["effective", "within", "trainable"] | float
+Choices = tuple[str, ...]
+
+_CHOICES: dict[str, Choices] = {
+    "prototypes": ("single", "multiple"),
+    "metric": ("mahalanobis", "euclidean"),
+    "class_prior": ("learned", "empirical", "uniform"),
+    "mixing": ("uniform", "empirical"),
+    "prototype_update": ("step", "epoch", "stale"),
+    "correlation": ("inner", "cosine"),
+    "loss_reduction": ("rows", "cells"),
+    "schedule": ("one_cycle", "constant"),
+}
+
+
+@dataclass(frozen=True)
+class PNMLSettings:
+    """Resolved hyper-parameters; :class:`protolabel.PNMLClassifier` documents each one."""
+
+    prototypes: PrototypeMode
+    embedding_dim: int
+    hidden_dim: int | None
+    negative_slope: float
+    shared_embedding: bool
+    metric: Literal["mahalanobis", "euclidean"]
+    metric_rank: int | None
+    squared_distance: bool
+    class_prior: Literal["learned", "empirical", "uniform"]
+    mixing: Literal["uniform", "empirical"]
+    concentration: float
+    cluster_variance: ClusterVariance
+    assignment_temperature: float | None
+    max_prototypes: int
+    n_clustering: int
+    prototype_update: PrototypeUpdate
+    positive_rate: float
+    negative_rate: float
+    support_size: int | None
+    leave_one_out: bool
+    metric_penalty: float
+    correlation_penalty: float
+    correlation: Literal["inner", "cosine"]
+    loss_reduction: Literal["rows", "cells"]
+    input_dropout: float
+    embedding_dropout: float
+    learning_rate: float
+    schedule: Literal["one_cycle", "constant"]
+    batch_size: int
+    max_epochs: int
+    n_iter_no_change: int
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            _require(getattr(self, name) in choices, name, getattr(self, name), f"one of {choices}")
+        for name in ("embedding_dim", "max_prototypes", "n_clustering", "batch_size"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1")
+        for name in ("max_epochs", "n_iter_no_change"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1")
+        for name in ("positive_rate", "negative_rate"):
+            value = getattr(self, name)
+            _require(0 < value <= 1, name, value, "a rate above 0 and at most 1")
+        for name in ("input_dropout", "embedding_dropout"):
+            value = getattr(self, name)
+            _require(0 <= value < 1, name, value, "a rate from 0 to below 1")
+        for name in ("metric_penalty", "correlation_penalty"):
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "a number of at least 0")
+        for name in ("learning_rate", "concentration"):
+            _require(getattr(self, name) > 0, name, getattr(self, name), "a number above 0")
+        for name in ("hidden_dim", "metric_rank", "support_size"):
+            value = getattr(self, name)
+            _require(value is None or value >= 1, name, value, "None or an integer of at least 1")
+        self._check_clustering()
+        self._check_combinations()
+
+    def _check_clustering(self) -> None:
+        variance, temperature = self.cluster_variance, self.assignment_temperature
+        if isinstance(variance, str):
+            choices = ("effective", "within", "trainable")
+            _require(variance in choices, "cluster_variance", variance, f"a number or one of {choices}")
+        else:
+            _require(variance > 0, "cluster_variance", variance, "a number above 0 or a rule's name")
+        _require(
+            temperature is None or temperature > 0,
+            "assignment_temperature",
+            temperature,
+            "None (twice the cluster variance) or a number above 0",
+        )
+
+    def _check_combinations(self) -> None:
+        if self.metric_rank is not None and self.metric_rank > self.embedding_dim:
+            raise ValueError(
+                f"metric_rank={self.metric_rank} is larger than the embedding dimension "
+                f"{self.embedding_dim}; use metric_rank=None for a full metric."
+            )
+        if self.prototype_update == "stale" and self.correlation_penalty > 0:
+            raise ValueError(
+                f"correlation_penalty={self.correlation_penalty} would have no effect: with "
+                "prototype_update='stale' the prototypes carry no gradient. Use "
+                "prototype_update='epoch' or set correlation_penalty=0."
+            )
+        if self.leave_one_out and (
+            self.prototypes != "single" or self.prototype_update == "stale"
+        ):
+            raise ValueError(
+                "leave_one_out=True is defined for single prototypes that are recomputed at every "
+                "step; use prototypes='single' and prototype_update='epoch'."
+            )
+
+    @property
+    def samples_support(self) -> bool:
+        """Whether a step sees a sample of the components instead of all their rows."""
+        return self.positive_rate < 1 or self.negative_rate < 1 or self.support_size is not None
+
+
+def embedding_dim_of_paper(n_features: int) -> int:
+    """Width of the embedding by the number of features (Eq. 14)."""
+    return 72 if n_features <= 200 else 128
+
+
+def _require(holds: bool, name: str, received: Any, expected: str) -> None:
+    if not holds:
+        raise ValueError(f"{name}={received!r} cannot be used; expected {expected}.")

@@ -1,0 +1,141 @@
+"""The rows behind the prototypes of one training step, and the prototypes they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from protolabel.pnml.clustering import Clustering, cluster_components
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.prototypes import (
+    LOG_ZERO,
+    PrototypeSet,
+    mixing_log_weights,
+    single_prototypes,
+    weighted_prototypes,
+)
+from protolabel.pnml.sampling import sample_components
+
+
+@dataclass(frozen=True)
+class Support:
+    """Embedded rows and the components they stand for.
+
+    ``embeddings`` (n_slices, n_rows, dim); ``positives`` and ``negatives``
+    (1 or n_slices, n_rows, labels_per_slice), the latter None when it is the complement;
+    ``row_weights`` (n_slices, n_rows).
+    """
+
+    embeddings: Tensor
+    positives: Tensor
+    negatives: Tensor | None
+    row_weights: Tensor
+
+    @classmethod
+    def draw(
+        cls,
+        network: PrototypeNetwork,
+        embeddings: Tensor,
+        labels: Tensor,
+        row_weights: Tensor,
+        generator: torch.Generator | None = None,
+    ) -> Support:
+        """All rows of every component or, given a generator, a sample at the settings' rates."""
+        by_slice = network.slice_labels(labels)
+        rates = network.settings.positive_rate, network.settings.negative_rate
+        if generator is None or min(rates) >= 1:
+            return cls(embeddings, by_slice, None, row_weights)
+        positives, negatives = sample_components(by_slice, *rates, generator)
+        return cls(embeddings, positives, negatives, row_weights)
+
+    def membership(self, position: int) -> Tensor:
+        """Members of the two sides of each label in one slice, (2, labels_per_slice, n_rows)."""
+        shared = 0 if len(self.positives) == 1 else position
+        positives = self.positives[shared] > 0
+        negatives = ~positives if self.negatives is None else self.negatives[shared] > 0
+        usable = self.row_weights[position] > 0
+        return torch.stack([negatives.mT & usable, positives.mT & usable])
+
+    def stretch(self, batch: Tensor, squared: bool) -> Tensor:
+        """Factors n / (n - 1) on the distance of a query to the mean it is part of.
+
+        The distance to the mean without the query is exactly that much longer, since
+        e - (n p - e) / (n - 1) = n / (n - 1) (e - p).
+
+        Parameters
+        ----------
+        batch : Tensor of int, shape (n_queries,)
+            Positions of the queries in the support.
+        squared : bool
+        """
+        negatives = 1 - self.positives if self.negatives is None else self.negatives
+        members = torch.stack([negatives, self.positives], dim=-1) * self.row_weights[..., None, None]
+        counts = members.sum(1, keepdim=True)
+        factors = torch.where(counts > 1, counts / (counts - 1).clamp_min(1), 1.0)
+        own = torch.where(members[:, batch] > 0, factors, 1.0)  # (slices, queries, labels, 2)
+        return (own.square() if squared else own).transpose(1, 2)
+
+
+def cluster_slices(
+    network: PrototypeNetwork, support: Support, *, keep_responsibilities: bool
+) -> list[Clustering]:
+    """Run the adaptive clustering in every slice, on detached embeddings."""
+    log_variance = network.log_variance
+    return [
+        cluster_components(
+            support.embeddings[position].detach(),
+            support.membership(position),
+            network.settings,
+            trained_variance=None if log_variance is None else float(log_variance[position].exp()),
+            keep_responsibilities=keep_responsibilities,
+        )
+        for position in range(network.n_slices)
+    ]
+
+
+def support_prototypes(
+    network: PrototypeNetwork, support: Support, clusterings: Sequence[Clustering] | None = None
+) -> PrototypeSet:
+    """Prototypes of the support; with gradient to its embeddings where they carry one.
+
+    Parameters
+    ----------
+    network : PrototypeNetwork
+    support : Support
+    clusterings : sequence of Clustering or None
+        Frozen soft assignments over the rows of the support, one per slice; None finds new
+        ones. Without effect for single prototypes.
+    """
+    if network.settings.prototypes == "single":
+        return single_prototypes(
+            support.embeddings, support.positives, support.row_weights, support.negatives
+        )
+    if not support.embeddings.requires_grad:
+        found = cluster_slices(network, support, keep_responsibilities=False)
+        return _stack(network, [(c.prototypes, c.exists, c.mass) for c in found])
+    if clusterings is None:
+        clusterings = cluster_slices(network, support, keep_responsibilities=True)
+    parts = []
+    for position, clustering in enumerate(clusterings):
+        assert clustering.responsibilities is not None
+        positions, mass = weighted_prototypes(
+            support.embeddings[position], clustering.responsibilities, support.membership(position)
+        )
+        # A cluster without a row in this support sits the step out.
+        parts.append((positions, clustering.exists & (mass > 1e-12), mass))
+    return _stack(network, parts)
+
+
+def _stack(network: PrototypeNetwork, parts: list[tuple[Tensor, Tensor, Tensor]]) -> PrototypeSet:
+    """Join slices with different numbers of slots into one padded set."""
+    n_slots = max(exists.shape[-1] for _, exists, _ in parts)
+    positions, log_weights = [], []
+    for found, exists, mass in parts:
+        missing = n_slots - exists.shape[-1]
+        weights = mixing_log_weights(exists, mass, network.settings.mixing)
+        positions.append(torch.nn.functional.pad(found, (0, 0, 0, missing)))
+        log_weights.append(torch.nn.functional.pad(weights, (0, missing), value=LOG_ZERO))
+    return PrototypeSet(torch.stack(positions), torch.stack(log_weights))

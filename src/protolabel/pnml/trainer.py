@@ -1,0 +1,327 @@
+"""Training: fit -> run_epoch -> train_step -> loss (section "Training procedure", Eq. 13)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from protolabel.exceptions import TrainingError
+from protolabel.pnml.callbacks import Callback, EpochRecord
+from protolabel.pnml.clustering import Clustering
+from protolabel.pnml.loss import (
+    correlation_penalty,
+    cross_entropy,
+    label_correlations,
+    metric_penalty,
+)
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.prototypes import PrototypeSet
+from protolabel.pnml.rows import FeatureRows
+from protolabel.pnml.sampling import sample_rows
+from protolabel.pnml.support import Support, cluster_slices, support_prototypes
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows and labels to learn from, and optionally rows to watch for early stopping.
+
+    ``labels`` (n_rows, n_labels) of 0 and 1; ``row_weights`` (n_members, n_rows), 0 for the
+    rows that a member must not see.
+    """
+
+    rows: FeatureRows
+    labels: Tensor
+    row_weights: Tensor
+    validation_rows: FeatureRows | None = None
+    validation_labels: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class _StepLoss:
+    total: Tensor
+    cross_entropy: Tensor
+    correlation: Tensor
+
+
+class Trainer:
+    """Fits a network to data.
+
+    Parameters
+    ----------
+    network : PrototypeNetwork
+    data : TrainingData
+    generator : torch.Generator
+        Source of the batch order, the samples and the dropout masks.
+    callbacks : sequence of Callback, default=()
+    """
+
+    def __init__(
+        self,
+        network: PrototypeNetwork,
+        data: TrainingData,
+        generator: torch.Generator,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.network = network
+        self.settings = network.settings
+        self.data = data
+        self.generator = generator
+        self.callbacks = callbacks
+        self.row_weights = network.slice_rows(data.row_weights)
+        self.clusterings: list[Clustering] | None = None
+        network.observe_labels(data.labels, self.row_weights)
+        self.correlations = self._slice_correlations()
+        self.optimizer = self._optimizer()
+        self.n_steps = self.settings.max_epochs * math.ceil(data.rows.n_rows / self.settings.batch_size)
+        self.step = 0
+
+    def fit(self) -> tuple[EpochRecord, ...]:
+        """Train to the last epoch, or until the validation loss stops falling."""
+        history: list[EpochRecord] = []
+        best: dict[str, Tensor] | None = None
+        best_epoch = -1
+        for callback in self.callbacks:
+            callback.on_train_begin(self.settings.max_epochs)
+        for epoch in range(self.settings.max_epochs):
+            record = self.run_epoch(epoch)
+            history.append(record)
+            for callback in self.callbacks:
+                callback.on_epoch_end(record)
+            if record.validation_loss is None:
+                continue
+            if best is None or record.validation_loss < _loss_at(history, best_epoch):
+                best_epoch = epoch
+                best = {k: v.clone() for k, v in self.network.state_dict().items()}
+            elif epoch - best_epoch >= self.settings.n_iter_no_change:
+                break
+        if best is not None:
+            self._restore(best)
+        self.finish()
+        for callback in self.callbacks:
+            callback.on_train_end(history)
+        return tuple(history)
+
+    def run_epoch(self, epoch: int) -> EpochRecord:
+        """One pass over the shuffled rows."""
+        started = time.perf_counter()
+        if self._needs_refresh:
+            self.refresh_prototypes()
+        order = torch.randperm(
+            self.data.rows.n_rows, generator=self.generator, device=self.generator.device
+        )
+        losses = [self.train_step(batch) for batch in order.split(self.settings.batch_size)]
+        total, entropy, correlation = (
+            float(torch.stack(values).mean())
+            for values in zip(*((s.total, s.cross_entropy, s.correlation) for s in losses), strict=True)
+        )
+        metric = self.network.metric
+        frobenius = 0.0 if metric is None else float(metric_penalty(metric.detach()))
+        record = EpochRecord(
+            epoch=epoch,
+            loss=total + self.settings.metric_penalty * frobenius,
+            cross_entropy=entropy,
+            metric_penalty=frobenius,
+            correlation_penalty=correlation,
+            learning_rate=self.optimizer.param_groups[0]["lr"],
+            mean_prototypes=self._mean_prototypes(),
+            seconds=time.perf_counter() - started,
+        )
+        if not math.isfinite(record.loss):
+            raise TrainingError(
+                f"The loss became {record.loss} in epoch {epoch}. Lower learning_rate "
+                f"(now {self.settings.learning_rate}) or correlation_penalty "
+                f"(now {self.settings.correlation_penalty}), or use correlation='cosine', "
+                "which is bounded."
+            )
+        return self._with_validation(record)
+
+    def train_step(self, batch: Tensor) -> _StepLoss:
+        """One Adam step on a batch of query rows."""
+        self._set_learning_rate()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(batch)
+        if loss.total.requires_grad:
+            loss.total.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+        self.step += 1
+        members = self.network.n_members
+        return _StepLoss(
+            loss.total.detach() / members, loss.cross_entropy.detach() / members, loss.correlation.detach() / members
+        )
+
+    def loss(self, batch: Tensor) -> _StepLoss:
+        """The objective of Eq. 13 on a batch, summed over the members.
+
+        The metric penalty is not in it: the optimiser applies its gradient as weight decay.
+        """
+        embeddings, prototypes, stretch = self._queries_and_prototypes(batch)
+        logits = self.network.logits(embeddings, prototypes, stretch)
+        weights = self.row_weights[:, batch]
+        learnable = (prototypes.complete & self.network.active)[:, None, :]
+        entropy = cross_entropy(
+            logits,
+            self.network.slice_labels(self.data.labels[batch]),
+            weights[..., None] * learnable,
+        )
+        n_cells = weights.sum(1).clamp_min(1)
+        if self.settings.loss_reduction == "cells":
+            n_cells = n_cells * self.network.n_labels
+        entropy = (entropy / n_cells).sum()
+        correlation = self._correlation_penalty(prototypes)
+        total = entropy + self.settings.correlation_penalty * correlation
+        return _StepLoss(total, entropy, correlation)
+
+    @torch.no_grad()
+    def refresh_prototypes(self) -> None:
+        """Recompute the prototypes from all rows, in evaluation mode, with the weights as they are."""
+        support = Support.draw(
+            self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
+        )
+        if self.settings.prototypes == "multiple" and self.settings.prototype_update == "epoch":
+            self.clusterings = cluster_slices(self.network, support, keep_responsibilities=True)
+        else:
+            self.network.prototypes = support_prototypes(self.network, support)
+
+    def finish(self) -> None:
+        """Fix the prototypes for prediction: all rows, final weights, double precision."""
+        self.clusterings = None
+        self.network.double()
+        self.data = replace(self.data, labels=self.data.labels.double())
+        self.row_weights = self.row_weights.double()
+        with torch.no_grad():
+            support = Support.draw(
+                self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
+            )
+            self.network.prototypes = support_prototypes(self.network, support)
+
+    @property
+    def _needs_refresh(self) -> bool:
+        if self.settings.prototype_update == "stale":
+            return True
+        return self.settings.prototypes == "multiple" and self.settings.prototype_update == "epoch"
+
+    def _queries_and_prototypes(self, batch: Tensor) -> tuple[Tensor, PrototypeSet, Tensor | None]:
+        """Embed the batch and the rows behind its prototypes."""
+        network = self.network
+        if self.settings.prototype_update == "stale":
+            queries = network.embedding(self.data.rows.take(batch), self.generator)
+            return queries, network.prototypes, None
+        rows, labels, weights = self.data.rows, self.data.labels, self.row_weights
+        clusterings, position = self.clusterings, batch
+        if self.settings.support_size is not None:
+            index = sample_rows(batch, rows.n_rows, self.settings.support_size, self.generator)
+            rows, labels, weights = rows.take(index), labels[index], weights[:, index]
+            position = torch.searchsorted(index, batch)
+            clusterings = _restrict(clusterings, index)
+        embeddings = network.embedding(rows)
+        support = Support.draw(network, embeddings, labels, weights, self.generator)
+        prototypes = support_prototypes(network, support, clusterings)
+        stretch = (
+            support.stretch(position, self.settings.squared_distance)
+            if self.settings.leave_one_out
+            else None
+        )
+        if network.embedding.uses_dropout:
+            queries = network.embedding(self.data.rows.take(batch), self.generator)
+        else:
+            queries = embeddings[:, position]
+        return queries, prototypes, stretch
+
+    def _correlation_penalty(self, prototypes: PrototypeSet) -> Tensor:
+        if self.settings.correlation_penalty == 0 or self.correlations is None:
+            return prototypes.positions.new_zeros(())
+        means = prototypes.positive_means() * self.network.active[..., None]
+        return correlation_penalty(means, self.correlations, self.settings.correlation)
+
+    def _slice_correlations(self) -> Tensor | None:
+        """Label correlations, or None where a slice holds one label and has none to correlate."""
+        if self.network.labels_per_slice == 1:
+            return None
+        return label_correlations(self.data.labels)
+
+    def _optimizer(self) -> torch.optim.Adam:
+        metric = self.network.metric
+        others = [p for p in self.network.parameters() if p.requires_grad and p is not metric]
+        groups = [{"params": others, "weight_decay": 0.0}]
+        if metric is not None:
+            # The gradient of the penalty, 2 lambda U, is exactly Adam's L2 weight decay.
+            groups.append({"params": [metric], "weight_decay": 2 * self.settings.metric_penalty})
+        return torch.optim.Adam(groups, lr=self.settings.learning_rate, fused=True)
+
+    def _set_learning_rate(self) -> None:
+        if self.settings.schedule == "constant":
+            return
+        rate = one_cycle(self.step, self.n_steps, self.settings.learning_rate)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _mean_prototypes(self) -> float:
+        if self.clusterings is not None:
+            counts = torch.cat([c.exists.sum(-1).flatten() for c in self.clusterings])
+        else:
+            counts = self.network.prototypes.exists.sum(-1).flatten()
+        occupied = counts[counts > 0]
+        return float(occupied.double().mean()) if len(occupied) else 1.0
+
+    @torch.no_grad()
+    def _with_validation(self, record: EpochRecord) -> EpochRecord:
+        rows, labels = self.data.validation_rows, self.data.validation_labels
+        if rows is None or labels is None:
+            return record
+        support = Support.draw(
+            self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
+        )
+        self.network.prototypes = support_prototypes(self.network, support)
+        logits = self.network.average_members(self.network.member_logits(rows))
+        entropy = cross_entropy(logits[None], labels[None], torch.ones_like(labels)[None])
+        predicted = logits > 0
+        both, either = (predicted & (labels > 0)).sum(1), (predicted | (labels > 0)).sum(1)
+        return replace(
+            record,
+            validation_loss=float(entropy.sum()) / labels.numel(),
+            validation_accuracy=float((both / either.clamp_min(1)).mean()),
+        )
+
+    def _restore(self, state: dict[str, Tensor]) -> None:
+        """Load parameters; the prototypes, whose number may differ, are computed anew after it."""
+        own = self.network.state_dict()
+        self.network.load_state_dict(
+            {name: state[name] if state[name].shape == value.shape else value for name, value in own.items()}
+        )
+
+
+def one_cycle(step: int, n_steps: int, peak: float) -> float:
+    """Learning rate that rises from peak / 25 over 30 % of the steps and falls by a cosine to 0.
+
+    Examples
+    --------
+    >>> one_cycle(0, 100, 1.0), round(one_cycle(30, 100, 1.0), 6)
+    (0.04, 1.0)
+    """
+    warm_up = max(1.0, 0.3 * n_steps)
+    start = peak / 25
+    if step < warm_up:
+        return start + (peak - start) * (1 - math.cos(math.pi * step / warm_up)) / 2
+    progress = (step - warm_up) / max(1.0, n_steps - warm_up)
+    return peak * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
+
+
+def _restrict(clusterings: list[Clustering] | None, index: Tensor) -> list[Clustering] | None:
+    """Soft assignments of the rows in a support sample only."""
+    if clusterings is None:
+        return None
+    return [
+        replace(c, responsibilities=None if c.responsibilities is None else c.responsibilities[:, index])
+        for c in clusterings
+    ]
+
+
+def _loss_at(history: Sequence[EpochRecord], epoch: int) -> float:
+    value = history[epoch].validation_loss
+    assert value is not None
+    return value

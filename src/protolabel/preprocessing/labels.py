@@ -1,0 +1,173 @@
+"""Targets in every form people have them, brought to one 0/1 matrix with names.
+
+A label matrix, a frame, a sparse matrix or a list of label sets is a multi-label target.
+A one-dimensional ``y`` is the special case of exactly one class per row: two classes are
+one label, more classes are one label each.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+
+TargetKind = Literal["multilabel", "binary", "multiclass"]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Encoded targets.
+
+    ``matrix`` is a CSR array of 0 and 1, (n_samples, n_labels); ``names`` has one name per
+    column, ``classes`` what a prediction may consist of.
+    """
+
+    matrix: sp.csr_array
+    names: np.ndarray
+    classes: np.ndarray
+    kind: TargetKind
+
+    def decode(self, decisions: np.ndarray) -> np.ndarray:
+        """Turn a 0/1 matrix, or class numbers for one-dimensional targets, into predictions."""
+        return decisions if self.kind == "multilabel" else self.classes[decisions]
+
+
+def encode_targets(y: Any) -> Targets:
+    """Recognise the form of a target and encode it.
+
+    Parameters
+    ----------
+    y : array-like, sparse matrix, data frame, or list of label sets
+        See the module description.
+
+    Examples
+    --------
+    >>> encode_targets([{"rock", "calm"}, {"rock"}, set()]).matrix.toarray().tolist()
+    [[1, 1], [0, 1], [0, 0]]
+    >>> encode_targets(["no", "yes", "no"]).kind
+    'binary'
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    if sp.issparse(y):
+        return _from_sparse(y)
+    if hasattr(y, "columns"):
+        return _from_frame(y)
+    if _is_list_of_label_sets(y):
+        return _from_label_sets(y)
+    array = np.asarray(y)
+    if array.ndim == 1:
+        return _from_classes(array)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Y has {array.ndim} dimensions; expected a matrix (n_samples, n_labels) of 0 and 1, "
+            "a list of label sets, or a one-dimensional y."
+        )
+    if array.shape[1] == 1 and not _is_binary(array):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        return _from_classes(array.ravel())
+    return _from_matrix(array, np.arange(array.shape[1]))
+
+
+def _from_matrix(array: np.ndarray, names: np.ndarray) -> Targets:
+    if array.shape[1] == 0:
+        raise ValueError("Y has no columns; at least one label is needed.")
+    if not _is_binary(array):
+        raise ValueError(
+            f"Y contains {_odd_values(array)}; a label matrix may contain only 0 and 1. "
+            "Encode absent labels as 0 and present ones as 1."
+        )
+    matrix = sp.csr_array(np.asarray(array != 0, dtype=np.int8))
+    return Targets(matrix, names, np.arange(array.shape[1]), "multilabel")
+
+
+def _from_sparse(y: Any) -> Targets:
+    matrix = sp.csr_array(y, copy=True)
+    matrix.sum_duplicates()
+    if matrix.shape[1] == 0:
+        raise ValueError("Y has no columns; at least one label is needed.")
+    if not _is_binary(matrix.data):
+        raise ValueError(
+            f"Y contains {_odd_values(matrix.data)}; a label matrix may contain only 0 and 1."
+        )
+    matrix.data = (matrix.data != 0).astype(np.int8)
+    matrix.eliminate_zeros()
+    n_labels = matrix.shape[1]
+    return Targets(matrix, np.arange(n_labels), np.arange(n_labels), "multilabel")
+
+
+def _from_frame(y: Any) -> Targets:
+    names = np.asarray([str(name) for name in y.columns], dtype=object)
+    if len(set(names)) < len(names):
+        raise ValueError("The label frame has two columns of the same name; rename one of them.")
+    return _from_matrix(np.asarray(y.to_numpy()), names)
+
+
+def _from_label_sets(y: Iterable[Iterable[Hashable]]) -> Targets:
+    label_sets = [list(dict.fromkeys(labels)) for labels in y]
+    present = {label for labels in label_sets for label in labels}
+    if not present:
+        raise ValueError("No row has any label; at least one label is needed.")
+    # Labels of mixed types have no order of their own.
+    ordered = sorted(present, key=lambda label: (type(label).__name__, label))
+    column = {label: position for position, label in enumerate(ordered)}
+    indptr = np.cumsum([0, *(len(labels) for labels in label_sets)])
+    indices = np.array([column[label] for labels in label_sets for label in labels], dtype=np.int64)
+    matrix = sp.csr_array(
+        (np.ones(len(indices), dtype=np.int8), indices, indptr),
+        shape=(len(label_sets), len(ordered)),
+    )
+    matrix.sort_indices()
+    names = np.empty(len(ordered), dtype=object)
+    names[:] = ordered
+    return Targets(matrix, names, np.arange(len(ordered)), "multilabel")
+
+
+def _from_classes(y: np.ndarray) -> Targets:
+    check_classification_targets(y)
+    if y.dtype.kind in "fc" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity; every row needs a class.")
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) <= 2:
+        matrix = sp.csr_array((codes == len(classes) - 1)[:, None].astype(np.int8))
+        return Targets(matrix, classes[-1:], classes, "binary")
+    matrix = sp.csr_array(
+        (np.ones(len(y), dtype=np.int8), codes, np.arange(len(y) + 1)), shape=(len(y), len(classes))
+    )
+    return Targets(matrix, classes, classes, "multiclass")
+
+
+def _is_list_of_label_sets(y: Any) -> bool:
+    """A list whose rows are sets or tuples, or lists that do not form a 0/1 matrix."""
+    if not isinstance(y, (list, tuple)) or len(y) == 0:
+        return False
+    if any(isinstance(row, (set, frozenset)) for row in y):
+        return all(isinstance(row, (set, frozenset, list, tuple)) for row in y)
+    if not all(isinstance(row, (list, tuple)) for row in y):
+        return False
+    ragged = len({len(row) for row in y}) > 1
+    return ragged or any(isinstance(label, str) for row in y for label in row)
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind not in "biuf":
+        return False
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def _odd_values(values: np.ndarray) -> str:
+    if values.dtype.kind not in "biuf":
+        return f"values of type {values.dtype}"
+    odd = np.unique(values[(values != 0) & (values != 1)])[:3]
+    return "the value " + ", ".join(str(value) for value in odd.tolist())
