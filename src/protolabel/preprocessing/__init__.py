@@ -1,0 +1,1 @@
+"""Features, labels and folds between reading data and fitting a model."""
