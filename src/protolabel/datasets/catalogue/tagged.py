@@ -1,0 +1,108 @@
+"""Tagged questions, pictures and short texts."""
+
+from __future__ import annotations
+
+from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec
+
+TAGGED: tuple[DatasetSpec, ...] = (
+    DatasetSpec(
+        name="corel16k001",
+        domain="images",
+        n_samples=13766,
+        n_features=500,
+        n_labels=153,
+        cardinality=2.8587,
+        citation=(
+            "K. Barnard, P. Duygulu, N. de Freitas, D. Forsyth, D. Blei, M.I. Jordan: "
+            "Matching words and pictures. JMLR 3, 2003"
+        ),
+        licence="LGPL version 3 or later (R package)",
+        sources=("https://github.com/fcharte/mldr.datasets",),
+        files=(
+            DataFile(
+                "corel16k001.npz",
+                "ced5b9c17ee1b80944519dd10fbc98fefb04c1ddea89bd2f1ef42ffbfd74ba97",
+                238288,
+            ),
+            DataFile(
+                "features.txt",
+                "d884f18af854df1e5242a72bae9afb9eda0cef2584821cff794e9b4aa1709298",
+                5392,
+            ),
+            DataFile(
+                "labels.txt",
+                "d11f2c41454f7086d7b42ac91357596dd44320ace6c1e7a94e1549f75b85c301",
+                1030,
+            ),
+        ),
+        stems=("Corel16k001",),
+        feature_density=0.01683,
+        mean_imbalance_ratio=34.155,
+    ),
+    DatasetSpec(
+        name="stackex-cs",
+        domain="questions",
+        n_samples=9270,
+        n_features=635,
+        n_labels=274,
+        cardinality=2.5562,
+        citation=(
+            "F. Charte, A.J. Rivera, M.J. del Jesus, F. Herrera: QUINTA: A question tagging "
+            "assistant to improve the answering ratio in electronic forums. EUROCON 2015"
+        ),
+        licence="LGPL version 3 or later (R package)",
+        sources=("https://github.com/fcharte/mldr.datasets",),
+        files=(
+            DataFile(
+                "features.txt",
+                "ccfc0019bb3dee8df6e6094921890157d9430b9677a2789052e992c602ebe8fc",
+                4243,
+            ),
+            DataFile(
+                "labels.txt",
+                "36b9712faf06ca1cb02e16530463ecf6198312f82dc35755ab344c907e6b80dc",
+                5158,
+            ),
+            DataFile(
+                "stackex-cs.npz",
+                "e738650ce66f7bef4f2d012058ec6eacafcaea90a37cf8c88b033d29d9b4ae17",
+                396893,
+            ),
+        ),
+        feature_density=0.03156,
+        mean_imbalance_ratio=85.002,
+    ),
+    DatasetSpec(
+        name="stackex-cooking",
+        domain="questions",
+        n_samples=10491,
+        n_features=577,
+        n_labels=400,
+        cardinality=2.2248,
+        citation=(
+            "F. Charte, A.J. Rivera, M.J. del Jesus, F. Herrera: QUINTA: A question tagging "
+            "assistant to improve the answering ratio in electronic forums. EUROCON 2015"
+        ),
+        licence="LGPL version 3 or later (R package)",
+        sources=("https://github.com/fcharte/mldr.datasets",),
+        files=(
+            DataFile(
+                "features.txt",
+                "5ba92ab3e1524e5aee2f5363ff5c0a88e9a5211b9388a2d02f8756e42a7fcfb3",
+                3471,
+            ),
+            DataFile(
+                "labels.txt",
+                "a0b810ff8c1d264b66eda83740c379f7304051efa1b360abd0f1a63af41e6807",
+                5277,
+            ),
+            DataFile(
+                "stackex-cooking.npz",
+                "0a2283a01ac9c003a441977c023c6e6caeb8309a8b9b16a739b66bf1b7e2b0f1",
+                360198,
+            ),
+        ),
+        feature_density=0.02775,
+        mean_imbalance_ratio=37.858,
+    ),
+)

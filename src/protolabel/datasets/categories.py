@@ -1,0 +1,121 @@
+"""Named values as 0/1 columns, and a message for every column that was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+MAX_CATEGORIES = 64
+_FREE_DENSE_BYTES = 16 * 1024 * 1024
+
+
+def expand_categories(
+    X: Any,
+    names: Sequence[str],
+    categories: Mapping[int, tuple[str, ...]],
+    dropped: Mapping[int, str],
+    max_categories: int = MAX_CATEGORIES,
+) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """Replace columns of category codes by one 0/1 column a category.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_columns)
+        Numbers; in a category column the position of the value, NaN where missing.
+    names : sequence of str
+        Names of the columns.
+    categories : mapping of int to tuple of str
+        For each category column, its values in the order of their codes.
+    dropped : mapping of int to str
+        Columns to leave out, with the reason.
+    max_categories : int, default=64
+        A column with more values than this is left out: it is an identifier or free text.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        The columns kept, in their order, each category column replaced where it stood.
+    names : tuple of str
+        Their names; ``column=value`` for a category.
+    notes : tuple of str
+        One message for every column encoded or dropped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolabel.datasets.categories import expand_categories
+    >>> X, names, notes = expand_categories(
+    ...     np.array([[1.0, 0.5], [0.0, 0.7]]), ["colour", "size"], {0: ("red", "blue")}, {}
+    ... )
+    >>> X.tolist(), names
+    ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]], ('colour=red', 'colour=blue', 'size'))
+    """
+    if not categories and not dropped:
+        return X, tuple(names), ()
+    reasons = dict(dropped)
+    for position, values in categories.items():
+        if position not in reasons and len(values) > max_categories:
+            reasons[position] = (
+                f"it has {len(values)} different values, more than {max_categories}: "
+                "an identifier or free text"
+            )
+    notes: list[str] = []
+    new_names: list[str] = []
+    target = np.full(len(names), -1, dtype=np.int64)  # first new column of an old one
+    is_category = np.zeros(len(names), dtype=bool)
+    for position, name in enumerate(names):
+        if position in reasons:
+            notes.append(f"column {name!r} was dropped: {reasons[position]}")
+            continue
+        target[position] = len(new_names)
+        if position in categories:
+            is_category[position] = True
+            values = categories[position]
+            new_names += [f"{name}={value}" for value in values]
+            notes.append(f"column {name!r} was encoded as {len(values)} columns of 0 and 1")
+        else:
+            new_names.append(name)
+    expanded = _place(X, target, is_category, len(new_names))
+    return expanded, tuple(new_names), tuple(notes)
+
+
+def _place(X: Any, target: Any, is_category: Any, width: int) -> Any:
+    """Move every cell to its new column; dense results stay dense unless they would explode."""
+    n_samples, n_columns = X.shape
+    if not sparse.issparse(X) and not is_category.any():
+        return np.ascontiguousarray(X[:, target >= 0])
+    if sparse.issparse(X):
+        # a code of 0 is not stored, yet it is a category: make those columns explicit
+        entries = sparse.coo_matrix(X[:, ~is_category])
+        rows, values = entries.row, entries.data
+        columns = np.flatnonzero(~is_category)[entries.col]
+        block = X[:, is_category].toarray()
+        cells = np.indices(block.shape)
+        rows = np.concatenate((rows, cells[0].ravel()))
+        columns = np.concatenate((columns, np.flatnonzero(is_category)[cells[1].ravel()]))
+        values = np.concatenate((values, block.ravel()))
+        is_dense = False
+    else:
+        cells = np.indices(X.shape)
+        rows, columns, values = cells[0].ravel(), cells[1].ravel(), X.ravel()
+        is_dense = width <= 4 * n_columns or n_samples * width * 8 <= _FREE_DENSE_BYTES
+    keep = target[columns] >= 0
+    categorical = is_category[columns]
+    keep &= ~(categorical & np.isnan(values))
+    rows, columns, values, categorical = (
+        part[keep] for part in (rows, columns, values, categorical)
+    )
+    new_columns = target[columns]
+    new_columns[categorical] += values[categorical].astype(np.int64)
+    new_values = np.where(categorical, 1.0, values)
+    if is_dense:
+        dense = np.zeros((n_samples, width))
+        dense[rows, new_columns] = new_values
+        return dense
+    filled = new_values != 0
+    return sparse.csr_matrix(
+        (new_values[filled], (rows[filled], new_columns[filled])), shape=(n_samples, width)
+    )
