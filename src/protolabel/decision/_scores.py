@@ -1,0 +1,48 @@
+"""Checks of score matrices and labels shared by the threshold and calibration code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+
+def as_score_matrix(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as a float64 matrix; infinite scores are allowed, NaN is not."""
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"scores has shape {matrix.shape}, expected (n_samples, n_labels).")
+    n_missing = int(np.isnan(matrix).sum())
+    if n_missing:
+        raise ValueError(
+            f"scores contains {n_missing} NaN value(s); thresholds need a score for every row and "
+            "label, so check that each row was scored by a model."
+        )
+    return matrix
+
+
+def as_label_matrix(Y: Any, shape: tuple[int, ...]) -> Any:
+    """Return 0/1 labels as a CSR array of the shape of the scores."""
+    truth = sparse.csr_array(Y if sparse.issparse(Y) else np.asarray(Y))
+    if truth.shape != shape:
+        raise ValueError(
+            f"Y has shape {truth.shape} but scores has shape {shape}; "
+            "pass labels and scores of the same rows and label set."
+        )
+    truth.sum_duplicates()
+    truth.eliminate_zeros()
+    if (truth.data != 1).any():
+        stray = np.unique(truth.data[truth.data != 1])[:3].tolist()
+        raise ValueError(f"Y contains {stray}, expected only 0 and 1.")
+    return truth
+
+
+def keep_finite(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace infinite scores by values just outside the finite ones, so that midpoints exist."""
+    finite = scores[np.isfinite(scores)]
+    if finite.size == scores.size:
+        return scores
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    return np.nan_to_num(scores, neginf=low - 1.0, posinf=high + 1.0)

@@ -1,0 +1,101 @@
+"""What a threshold is chosen for, computed from counts instead of from predictions.
+
+A threshold grid is scored by counting, for each label and each row, the cells above every
+threshold. ``"balanced"`` is the sum of accuracy, micro-F1 and macro-F1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Objective: TypeAlias = Literal["balanced", "accuracy", "micro_f1", "macro_f1"]
+
+
+def check_objective(objective: str) -> None:
+    """Refuse an unknown objective."""
+    if objective not in get_args(Objective):
+        known = ", ".join(repr(name) for name in get_args(Objective))
+        raise ValueError(f"objective is {objective!r}, expected one of {known}.")
+
+
+def needs_accuracy(objective: str) -> bool:
+    """Tell whether the objective looks at rows."""
+    return objective in ("balanced", "accuracy")
+
+
+def score_levels(
+    scores: NDArray[np.float64],
+    truth: Any,
+    levels: NDArray[np.float64],
+    objective: str,
+) -> NDArray[np.float64]:
+    """Score each of several threshold vectors.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores; a label is predicted where its score is above its threshold.
+    truth : sparse CSR array of shape (n_samples, n_labels)
+        0/1 labels.
+    levels : ndarray of shape (n_labels, n_levels)
+        Thresholds of each label, rising along the levels.
+    objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}
+        What to compute.
+
+    Returns
+    -------
+    ndarray of shape (n_levels,)
+        Value of the objective at each level.
+    """
+    n_samples, n_labels = scores.shape
+    n_levels = levels.shape[1]
+    # passed[i, k]: how many of the label's thresholds the score exceeds.
+    passed = np.empty((n_samples, n_labels), dtype=np.int32)
+    for label in range(n_labels):
+        passed[:, label] = np.searchsorted(levels[label], scores[:, label], side="left")
+    rows, labels = np.nonzero(passed)
+    heights = passed[rows, labels]
+    true_rows = np.repeat(np.arange(n_samples), np.diff(truth.indptr))
+    true_labels = truth.indices
+    true_heights = passed[true_rows, true_labels]
+
+    value = np.zeros(n_levels)
+    if objective != "accuracy":
+        n_true = np.bincount(true_labels, minlength=n_labels)[:, None]
+        hits = _count_above(true_labels, true_heights, n_labels, n_levels)
+        predicted = _count_above(labels, heights, n_labels, n_levels)
+        if objective != "macro_f1":
+            value += _safe_ratio(2 * hits.sum(axis=0), predicted.sum(axis=0) + n_true.sum())
+        if objective != "micro_f1":
+            value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=0)
+    if needs_accuracy(objective):
+        n_true = np.bincount(true_rows, minlength=n_samples)[:, None]
+        hits = _count_above(true_rows, true_heights, n_samples, n_levels)
+        predicted = _count_above(rows, heights, n_samples, n_levels)
+        value += _safe_ratio(hits, n_true + predicted - hits).mean(axis=0)
+    return value
+
+
+def _count_above(
+    owners: NDArray[Any], heights: NDArray[np.int32], n_owners: int, n_levels: int
+) -> NDArray[np.float64]:
+    """Count the cells of each row or label that lie above each level."""
+    width = n_levels + 1
+    histogram = np.bincount(
+        owners.astype(np.int64) * width + heights, minlength=n_owners * width
+    ).reshape(n_owners, width)
+    # A cell of height h is above levels 0 .. h - 1.
+    above: NDArray[np.float64] = np.cumsum(histogram[:, :0:-1], axis=1)[:, ::-1].astype(np.float64)
+    return above
+
+
+def _safe_ratio(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide with 0/0 = 0."""
+    ratio = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return ratio
