@@ -1,0 +1,149 @@
+"""Metrics as scikit-learn scorers, for cross-validation and grid search of multi-label models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from protolabel.metrics.registry import Metric, get_metric
+
+
+@dataclass(frozen=True)
+class MultilabelScorer:
+    """A callable ``scorer(estimator, X, Y)`` for which larger is always better.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to compute.
+    """
+
+    metric: Metric
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        """Score a fitted estimator; losses are negated.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted multi-label classifier.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+        Y : array-like or sparse of shape (n_samples, n_labels)
+            Their true 0/1 labels.
+
+        Returns
+        -------
+        float
+            The metric, negated if smaller is better.
+        """
+        truth = _as_columns(Y)
+        if self.metric.uses_scores:
+            second: Any = label_scores(estimator, X, n_labels=truth.shape[1])
+        else:
+            second = _as_columns(estimator.predict(X))
+        value = self.metric.function(truth, second)
+        return value if self.metric.larger_is_better else -value
+
+
+def make_scorer(name: str) -> MultilabelScorer:
+    """Return a named metric as a scorer for scikit-learn's model selection.
+
+    Parameters
+    ----------
+    name : str
+        One of the keys of ``METRICS``.
+
+    Returns
+    -------
+    MultilabelScorer
+        Pass it as ``scoring``; losses are negated, as scikit-learn expects.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from protolabel.metrics import make_scorer
+    >>> X, Y = make_multilabel_classification(n_samples=80, n_classes=3, random_state=0)
+    >>> model = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    >>> search = GridSearchCV(model, {"estimator__C": [0.01, 1.0]}, cv=2,
+    ...                       scoring=make_scorer("macro_f1"))
+    >>> bool(search.fit(X, Y).best_score_ > 0)
+    True
+    """
+    return MultilabelScorer(get_metric(name))
+
+
+def label_scores(estimator: Any, X: Any, *, n_labels: int) -> NDArray[np.floating[Any]]:
+    """Return one real score per row and label of any multi-label classifier.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier with ``decision_function`` or ``predict_proba``. Probabilities may
+        also come as scikit-learn's list of one ``(n_samples, 2)`` array per label.
+    X : array-like or sparse of shape (n_samples, n_features)
+        Rows to score.
+    n_labels : int
+        Number of labels the estimator was fitted on.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        The decision function where there is one, else the probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from protolabel.metrics import label_scores
+    >>> X, Y = make_multilabel_classification(n_samples=20, n_classes=3, random_state=0)
+    >>> label_scores(KNeighborsClassifier().fit(X, Y), X, n_labels=3).shape
+    (20, 3)
+    """
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X))
+        scores = scores.reshape(-1, 1) if scores.ndim == 1 else scores
+    elif hasattr(estimator, "predict_proba"):
+        scores = _stack_probabilities(estimator, estimator.predict_proba(X), n_labels)
+    else:
+        raise TypeError(
+            f"{type(estimator).__name__} has neither decision_function nor predict_proba; ranking "
+            "metrics and thresholds need a model that gives scores."
+        )
+    if scores.ndim != 2 or scores.shape[1] != n_labels:
+        raise ValueError(
+            f"{type(estimator).__name__} gave scores of shape {scores.shape}, expected "
+            f"{n_labels} column(s), one per label."
+        )
+    return scores
+
+
+def _stack_probabilities(
+    estimator: Any, probabilities: Any, n_labels: int
+) -> NDArray[np.floating[Any]]:
+    """Bring the several forms of multi-label ``predict_proba`` into one matrix."""
+    if not isinstance(probabilities, list):
+        matrix: NDArray[np.floating[Any]] = np.asarray(probabilities)
+        # Two columns for one label are the two classes of a binary target.
+        return matrix[:, 1:] if n_labels == 1 and matrix.shape[1] == 2 else matrix
+    columns = []
+    for label, part in enumerate(probabilities):
+        if part.shape[1] == 2:
+            columns.append(part[:, 1])
+        else:  # the label was constant in training, so its only class has probability one
+            columns.append(np.full(part.shape[0], float(estimator.classes_[label][0])))
+    return np.column_stack(columns)
+
+
+def _as_columns(Y: Any) -> Any:
+    """Make a single label a column."""
+    if sparse.issparse(Y) or np.ndim(Y) == 2:
+        return Y if hasattr(Y, "shape") else np.asarray(Y)
+    return np.asarray(Y).reshape(-1, 1)
