@@ -1,0 +1,92 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from reference import pnml as naive
+from torch.autograd import gradcheck
+
+from protolabel.pnml.distance import label_distances
+from protolabel.pnml.prediction import label_logits, log_prior_odds
+from protolabel.pnml.prototypes import LOG_ZERO
+
+EYE = torch.eye(3, dtype=torch.float64)
+
+
+def logits_of(e, prototypes, U, log_weights=None, prior=None):
+    """Logits of one member; prototypes (n_labels, 2, n_slots, dim)."""
+    n_labels, _, n_slots, _ = prototypes.shape
+    distances = label_distances(e[None], prototypes.flatten(1, 2)[None], U[None])
+    if log_weights is None:
+        log_weights = torch.full((n_labels, 2, n_slots), -math.log(n_slots), dtype=torch.float64)
+    prior = torch.zeros(n_labels, dtype=torch.float64) if prior is None else prior
+    return label_logits(distances.unflatten(-1, (2, n_slots)), log_weights[None], prior[None])[0]
+
+
+def random_problem(n_labels=2, n_slots=3, seed=0):
+    g = torch.Generator().manual_seed(seed)
+    e = torch.randn(4, 3, generator=g, dtype=torch.float64)
+    p = torch.randn(n_labels, 2, n_slots, 3, generator=g, dtype=torch.float64)
+    U = torch.randn(n_labels, 3, 3, generator=g, dtype=torch.float64)
+    return e, p, U
+
+
+def test_probability_equals_the_printed_formula():
+    e, p, U = random_problem()
+    got = torch.sigmoid(logits_of(e, p, U)).numpy()
+    for i, k in np.ndindex(*got.shape):
+        expected = naive.probability(e[i].numpy(), p[k, 1].numpy(), p[k, 0].numpy(), U[k].numpy())
+        assert got[i, k] == pytest.approx(expected, rel=1e-9)
+
+
+def test_sign_is_right_where_the_printed_formula_underflows():
+    e = torch.tensor([[1e4, 0.0, 0.0]], dtype=torch.float32)
+    p = torch.tensor([[[[0.0, 0, 0]], [[1.0, 0, 0]]]], dtype=torch.float32)
+    distances = label_distances(e[None], p.flatten(1, 2)[None], None).unflatten(-1, (2, 1))
+    logits = label_logits(distances, torch.zeros(1, 1, 2, 1), torch.zeros(1, 1))
+    assert torch.isfinite(logits).all()
+    assert logits.item() > 0
+
+
+def test_a_prototype_in_two_halves_counts_once():
+    e, p, U = random_problem(n_slots=1)
+    doubled = p.repeat(1, 1, 2, 1)
+    assert torch.allclose(logits_of(e, doubled, U), logits_of(e, p, U))
+
+
+def test_an_unused_slot_has_no_influence():
+    e, p, U = random_problem(n_slots=2)
+    weights = torch.zeros(2, 2, 2, dtype=torch.float64)
+    weights[..., 1] = LOG_ZERO
+    assert torch.allclose(logits_of(e, p, U, weights), logits_of(e, p[:, :, :1], U))
+
+
+def test_confidence_is_bounded_by_the_distance_between_the_prototypes():
+    e, p, U = random_problem(n_slots=1)
+    logits = logits_of(100 * e, p, U)
+    for k in range(2):
+        bound = naive.distance(p[k, 1, 0].numpy(), p[k, 0, 0].numpy(), U[k].numpy())
+        assert logits[:, k].abs().max() <= bound + 1e-6
+
+
+def test_prior_odds_shift_the_logits():
+    e, p, U = random_problem()
+    prior = torch.tensor([1.0, -2.0], dtype=torch.float64)
+    assert torch.allclose(logits_of(e, p, U, prior=prior), logits_of(e, p, U) + prior)
+
+
+def test_permuting_labels_permutes_logits():
+    e, p, U = random_problem()
+    assert torch.allclose(logits_of(e, p.flip(0), U.flip(0)), logits_of(e, p, U).flip(1))
+
+
+def test_gradients_with_respect_to_everything():
+    e, p, U = random_problem()
+    b = torch.randn(2, dtype=torch.float64)
+    inputs = [tensor.requires_grad_() for tensor in (e, p, U, b)]
+    assert gradcheck(lambda e, p, U, b: logits_of(e, p, U, prior=b), inputs)
+
+
+def test_smoothed_prior_odds_are_finite_for_absent_and_constant_labels():
+    odds = log_prior_odds(torch.tensor([0.0, 4.0, 2.0]), torch.tensor(4.0))
+    assert odds.tolist() == pytest.approx([math.log(0.5 / 4.5), math.log(4.5 / 0.5), 0.0])

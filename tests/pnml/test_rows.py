@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch.autograd import gradcheck
+
+from protolabel.pnml.rows import feature_rows, inverted_dropout
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def matrix():
+    return sp.random(9, 6, density=0.4, format="csr", random_state=0)
+
+
+def test_sparse_product_equals_the_dense_one(matrix):
+    weight = torch.randn(6, 3, dtype=torch.float64)
+    sparse = feature_rows(matrix, CPU, torch.float64).product(weight)
+    dense = feature_rows(matrix.toarray(), CPU, torch.float64).product(weight)
+    assert torch.allclose(sparse, dense)
+
+
+def test_gradient_of_the_sparse_product(matrix):
+    rows = feature_rows(matrix, CPU, torch.float64)
+    assert gradcheck(rows.product, torch.randn(6, 3, dtype=torch.float64, requires_grad=True))
+
+
+def test_taking_rows_keeps_their_order_and_repeats(matrix):
+    index = torch.tensor([5, 0, 5, 8])
+    taken = feature_rows(matrix, CPU, torch.float64).take(index)
+    eye = torch.eye(6, dtype=torch.float64)
+    assert np.array_equal(taken.product(eye).numpy(), matrix.toarray()[index.numpy()])
+    assert taken.n_rows == 4
+
+
+def test_rows_without_entries_embed_to_zero():
+    empty = feature_rows(sp.csr_array((3, 4)), CPU)
+    assert torch.equal(empty.product(torch.ones(4, 2)), torch.zeros(3, 2))
+    assert empty.take(torch.tensor([1])).n_rows == 1
+
+
+def test_dropout_keeps_zeros_and_the_mean(matrix, generator):
+    rows = feature_rows(matrix, CPU).dropout(0.5, generator)
+    assert set((rows.values / feature_rows(matrix, CPU).values).unique().tolist()) <= {0.0, 2.0}
+    values = inverted_dropout(torch.ones(100_000), 0.3, generator)
+    assert values.mean().item() == pytest.approx(1, abs=0.02)
+
+
+def test_dropout_of_rate_zero_draws_nothing(generator):
+    before = generator.get_state()
+    values = torch.randn(5)
+    assert inverted_dropout(values, 0.0, generator) is values
+    assert torch.equal(generator.get_state(), before)

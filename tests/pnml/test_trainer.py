@@ -1,0 +1,285 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from reference import pnml as naive
+
+from protolabel.exceptions import TrainingError
+from protolabel.pnml.callbacks import Callback
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.rows import feature_rows
+from protolabel.pnml.support import Support, support_prototypes
+from protolabel.pnml.trainer import Trainer, TrainingData, one_cycle
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def trainer_for(settings, labelled):
+    """Build a trainer on the small data set, in double precision where asked."""
+    X, Y = labelled
+
+    def build(dtype=torch.float32, n_members=1, labels=Y, callbacks=(), **overrides):
+        chosen = settings(**overrides)
+        generator = torch.Generator().manual_seed(0)
+        network = PrototypeNetwork(6, labels.shape[1], chosen, n_members, generator).to(dtype)
+        data = TrainingData(
+            rows=feature_rows(X, CPU, dtype),
+            labels=torch.from_numpy(labels).to(dtype),
+            row_weights=torch.ones(n_members, len(X), dtype=dtype),
+        )
+        return Trainer(network, data, torch.Generator().manual_seed(1), callbacks)
+
+    return build
+
+
+@pytest.mark.parametrize("reduction", ["cells", "rows"])
+def test_the_objective_equals_the_loops_of_the_paper(trainer_for, labelled, reduction):
+    X, Y = labelled
+    trainer = trainer_for(
+        torch.float64, loss_reduction=reduction, correlation_penalty=0.3, metric_penalty=0.1
+    )
+    network = trainer.network
+    with torch.no_grad():
+        network.metric += 0.1 * torch.randn_like(network.metric)
+    batch = torch.arange(0, 40, 3)
+    loss = trainer.loss(batch)
+
+    e = network.embed(trainer.data.rows)[0].numpy()
+    U = network.metric.detach()[0].numpy()
+    positive = [naive.component_mean(e, Y[:, k] == 1) for k in range(3)]
+    negative = [naive.component_mean(e, Y[:, k] == 0) for k in range(3)]
+    p = [
+        [naive.probability(e[i], [positive[k]], [negative[k]], U[k]) for k in range(3)]
+        for i in batch.tolist()
+    ]
+    n_cells = len(batch) * (3 if reduction == "cells" else 1)
+    entropy = naive.cross_entropy(p, Y[batch.numpy()]) / n_cells
+    correlation = naive.correlation_penalty(np.array(positive), naive.pearson(Y.astype(float)))
+    assert loss.cross_entropy.item() == pytest.approx(entropy, rel=1e-5)
+    assert loss.correlation.item() == pytest.approx(correlation, rel=1e-5)
+    assert loss.total.item() == pytest.approx(entropy + 0.3 * correlation, rel=1e-5)
+
+
+def test_weight_decay_is_the_gradient_of_the_metric_penalty(trainer_for):
+    """One step with the penalty in the loss equals one step with it in the optimiser."""
+    batch = torch.arange(50)
+    inside, decayed = (trainer_for(torch.float64, metric_penalty=0.05) for _ in range(2))
+    for group in inside.optimizer.param_groups:
+        group["weight_decay"] = 0.0
+    for _ in range(3):
+        inside.optimizer.zero_grad()
+        (inside.loss(batch).total + 0.05 * inside.network.metric.square().sum()).backward()
+        inside.optimizer.step()
+        decayed.train_step(batch)
+    assert torch.allclose(inside.network.metric, decayed.network.metric, atol=1e-9)
+
+
+@pytest.mark.parametrize("update", ["step", "epoch"])
+def test_prototypes_pass_their_gradient_to_the_embedding(trainer_for, update):
+    trainer = trainer_for(prototypes="multiple", prototype_update=update)
+    trainer.refresh_prototypes()
+    _, prototypes, _ = trainer._queries_and_prototypes(torch.arange(20))
+    assert prototypes.positions.requires_grad
+    prototypes.positions.sum().backward()
+    assert trainer.network.embedding.weight.grad.abs().sum() > 0
+
+
+def test_clustering_quantities_carry_no_gradient(trainer_for):
+    trainer = trainer_for(prototypes="multiple", prototype_update="step")
+    embeddings = trainer.network.embedding(trainer.data.rows)
+    support = Support.draw(trainer.network, embeddings, trainer.data.labels, trainer.row_weights)
+    from protolabel.pnml.support import cluster_slices
+
+    (found,) = cluster_slices(trainer.network, support, keep_responsibilities=True)
+    assert not found.prototypes.requires_grad
+    assert not found.responsibilities.requires_grad
+
+
+def test_stale_prototypes_do_not_require_gradient(trainer_for):
+    trainer = trainer_for(prototype_update="stale", correlation_penalty=0.0)
+    trainer.refresh_prototypes()
+    queries, prototypes, _ = trainer._queries_and_prototypes(torch.arange(20))
+    assert queries.requires_grad
+    assert not prototypes.positions.requires_grad
+
+
+def test_an_infinite_threshold_gives_the_logits_of_single_mode(trainer_for):
+    single = trainer_for(torch.float64)
+    multiple = trainer_for(torch.float64, prototypes="multiple", concentration=1e-300)
+    for trainer in (single, multiple):
+        trainer.finish()
+    rows = single.data.rows
+    assert torch.allclose(
+        single.network.member_logits(rows), multiple.network.member_logits(rows), atol=1e-6
+    )
+
+
+def test_a_trained_infinite_threshold_equals_trained_single_mode(trainer_for):
+    single = trainer_for(torch.float64, max_epochs=3)
+    multiple = trainer_for(torch.float64, max_epochs=3, prototypes="multiple", concentration=1e-300)
+    single.fit()
+    multiple.fit()
+    rows = single.data.rows
+    assert torch.allclose(
+        single.network.member_logits(rows), multiple.network.member_logits(rows), atol=1e-6
+    )
+
+
+def test_permuting_the_labels_permutes_the_trained_model(trainer_for, labelled):
+    _, Y = labelled
+    order = [2, 0, 1]
+    plain, permuted = trainer_for(torch.float64, max_epochs=3), trainer_for(
+        torch.float64, labels=Y[:, order], max_epochs=3
+    )
+    plain.fit()
+    permuted.fit()
+    rows = plain.data.rows
+    assert torch.allclose(
+        plain.network.member_logits(rows)[..., order], permuted.network.member_logits(rows)
+    )
+
+
+def test_permuting_features_with_their_weights_changes_nothing(trainer_for, labelled):
+    X, _ = labelled
+    trainer = trainer_for(torch.float64)
+    trainer.finish()
+    before = trainer.network.member_logits(trainer.data.rows)
+    order = torch.tensor([3, 1, 5, 0, 2, 4])
+    with torch.no_grad():
+        trainer.network.embedding.weight.copy_(trainer.network.embedding.weight[order])
+    after = trainer.network.member_logits(feature_rows(X[:, order.numpy()], CPU, torch.float64))
+    assert torch.allclose(before, after)
+
+
+def test_an_untrained_full_metric_is_the_euclidean_variant(trainer_for):
+    full, euclidean = trainer_for(torch.float64), trainer_for(torch.float64, metric="euclidean")
+    for trainer in (full, euclidean):
+        trainer.finish()
+    rows = full.data.rows
+    assert torch.allclose(full.network.member_logits(rows), euclidean.network.member_logits(rows))
+
+
+def test_per_label_embeddings_do_not_influence_each_other(trainer_for, labelled):
+    """PNML-I: changing one label leaves the model of the others as it was."""
+    _, Y = labelled
+    changed = Y.copy()
+    changed[:, 2] = 1 - changed[:, 2]
+    changed[:10, 2] = 0
+    options = {"shared_embedding": False, "max_epochs": 3}
+    plain, other = trainer_for(torch.float64, **options), trainer_for(
+        torch.float64, labels=changed, **options
+    )
+    plain.fit()
+    other.fit()
+    a, b = (t.network.member_logits(plain.data.rows) for t in (plain, other))
+    assert torch.allclose(a[..., :2], b[..., :2])
+    assert not torch.allclose(a[..., 2], b[..., 2])
+
+
+def test_each_member_of_an_ensemble_trains_as_if_alone(trainer_for):
+    """Members share batches but nothing else: freezing one leaves the other unchanged."""
+    both, one = (trainer_for(torch.float64, n_members=2, max_epochs=2) for _ in range(2))
+    one.row_weights[1] = 0
+    both.fit()
+    one.fit()
+    rows = both.data.rows
+    assert torch.allclose(both.network.member_logits(rows)[0], one.network.member_logits(rows)[0])
+
+
+def test_leaving_a_query_out_of_its_mean_equals_recomputing_the_mean(trainer_for):
+    trainer = trainer_for(torch.float64, leave_one_out=True)
+    network, data = trainer.network, trainer.data
+    batch = torch.tensor([4, 9])
+    queries, prototypes, stretch = trainer._queries_and_prototypes(batch)
+    got = network.logits(queries, prototypes, stretch)[0]
+    embeddings = network.embedding(data.rows)
+    for position, i in enumerate(batch.tolist()):
+        for k in range(3):
+            weights = torch.ones(1, len(data.labels), dtype=torch.float64)
+            weights[0, i] = 0
+            without = support_prototypes(
+                network, Support(embeddings, data.labels[None], None, weights)
+            )
+            expected = network.logits(embeddings[:, [i]], without)[0, 0, k]
+            # The mean of the other side is the same with and without the query.
+            assert got[position, k].item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_a_label_without_positives_in_the_support_sits_the_step_out(trainer_for, labelled):
+    _, Y = labelled
+    rare = Y.copy()
+    rare[:, 0] = 0
+    rare[0, 0] = 1
+    trainer = trainer_for(labels=rare, support_size=10, batch_size=5)
+    batch = torch.arange(100, 105)
+    trainer.loss(batch).total.backward()
+    assert trainer.network.metric.grad[0, 0].abs().sum() == 0
+    assert trainer.network.metric.grad[0, 1].abs().sum() > 0
+
+
+def test_a_sampled_support_needs_no_more_rows_than_asked(trainer_for, monkeypatch):
+    trainer = trainer_for(support_size=30, batch_size=10)
+    seen = []
+    original = trainer.network.embedding.forward
+    monkeypatch.setattr(
+        trainer.network.embedding,
+        "forward",
+        lambda rows, generator=None: (seen.append(rows.n_rows), original(rows, generator))[1],
+    )
+    trainer.loss(torch.arange(10))
+    assert seen == [30]
+
+
+def test_a_trainable_variance_is_trained_and_starts_neutral(trainer_for):
+    trainer = trainer_for(torch.float64, prototypes="multiple", cluster_variance="trainable")
+    plain = trainer_for(torch.float64, prototypes="multiple", cluster_variance=0.5)
+    for t in (trainer, plain):
+        t.refresh_prototypes()
+    batch = torch.arange(30)
+    assert trainer.loss(batch).total.item() == pytest.approx(plain.loss(batch).total.item())
+    before = trainer.network.log_variance.item()
+    trainer.train_step(batch)
+    assert trainer.network.log_variance.item() != before
+
+
+def test_history_and_callbacks_see_every_epoch(trainer_for):
+    class Recorder(Callback):
+        def __init__(self):
+            self.events = []
+
+        def on_train_begin(self, n_epochs):
+            self.events.append(("begin", n_epochs))
+
+        def on_epoch_end(self, record):
+            self.events.append(("epoch", record.epoch))
+
+        def on_train_end(self, history):
+            self.events.append(("end", len(history)))
+
+    recorder = Recorder()
+    history = trainer_for(max_epochs=3, callbacks=[recorder]).fit()
+    assert recorder.events == [("begin", 3), ("epoch", 0), ("epoch", 1), ("epoch", 2), ("end", 3)]
+    assert [record.epoch for record in history] == [0, 1, 2]
+
+
+def test_the_cross_entropy_falls(trainer_for):
+    history = trainer_for(max_epochs=30).fit()
+    assert history[-1].cross_entropy < 0.9 * history[0].cross_entropy
+
+
+def test_a_diverging_loss_stops_with_an_explanation(trainer_for):
+    trainer = trainer_for(correlation_penalty=1.0)
+    with torch.no_grad():
+        trainer.network.embedding.weight.fill_(math.inf)
+    with pytest.raises(TrainingError, match=r"loss became .* in epoch 0.*correlation='cosine'"):
+        trainer.fit()
+
+
+def test_one_cycle_rises_to_its_peak_and_falls_to_nothing():
+    rates = [one_cycle(step, 100, 3e-3) for step in range(101)]
+    assert rates[0] == pytest.approx(3e-3 / 25)
+    assert max(rates) == pytest.approx(3e-3)
+    assert rates.index(max(rates)) == 30
+    assert rates[100] == pytest.approx(0, abs=1e-9)
