@@ -85,37 +85,34 @@ def expand_categories(
 def _place(X: Any, target: Any, is_category: Any, width: int) -> Any:
     """Move every cell to its new column; dense results stay dense unless they would explode."""
     n_samples, n_columns = X.shape
-    if not sparse.issparse(X) and not is_category.any():
-        return np.ascontiguousarray(X[:, target >= 0])
     if sparse.issparse(X):
-        # a code of 0 is not stored, yet it is a category: make those columns explicit
-        entries = sparse.coo_matrix(X[:, ~is_category])
-        rows, values = entries.row, entries.data
-        columns = np.flatnonzero(~is_category)[entries.col]
-        block = X[:, is_category].toarray()
-        cells = np.indices(block.shape)
-        rows = np.concatenate((rows, cells[0].ravel()))
-        columns = np.concatenate((columns, np.flatnonzero(is_category)[cells[1].ravel()]))
-        values = np.concatenate((values, block.ravel()))
-        is_dense = False
-    else:
-        cells = np.indices(X.shape)
-        rows, columns, values = cells[0].ravel(), cells[1].ravel(), X.ravel()
-        is_dense = width <= 4 * n_columns or n_samples * width * 8 <= _FREE_DENSE_BYTES
-    keep = target[columns] >= 0
-    categorical = is_category[columns]
-    keep &= ~(categorical & np.isnan(values))
-    rows, columns, values, categorical = (
-        part[keep] for part in (rows, columns, values, categorical)
-    )
-    new_columns = target[columns]
-    new_columns[categorical] += values[categorical].astype(np.int64)
-    new_values = np.where(categorical, 1.0, values)
-    if is_dense:
-        dense = np.zeros((n_samples, width))
-        dense[rows, new_columns] = new_values
-        return dense
-    filled = new_values != 0
+        return _place_sparse(X, target, is_category, width)
+    if width > 4 * n_columns and n_samples * width * 8 > _FREE_DENSE_BYTES:
+        return _place_sparse(sparse.csr_matrix(X), target, is_category, width)
+    dense = np.zeros((n_samples, width))
+    plain = ~is_category & (target >= 0)
+    dense[:, target[plain]] = X[:, plain]
+    for position in np.flatnonzero(is_category & (target >= 0)):
+        rows = np.flatnonzero(~np.isnan(X[:, position]))
+        dense[rows, target[position] + X[rows, position].astype(np.int64)] = 1.0
+    return dense
+
+
+def _place_sparse(X: Any, target: Any, is_category: Any, width: int) -> Any:
+    """Do the same for a CSR matrix, where a code of 0 is not stored yet is a category."""
+    plain = np.flatnonzero(~is_category & (target >= 0))
+    entries = sparse.coo_matrix(X[:, plain])
+    rows = [entries.row]
+    columns = [target[plain][entries.col]]
+    values = [entries.data]
+    by_column = X.tocsc()
+    for position in np.flatnonzero(is_category & (target >= 0)):
+        codes = by_column[:, [position]].toarray().ravel()
+        known = np.flatnonzero(~np.isnan(codes))
+        rows.append(known)
+        columns.append(target[position] + codes[known].astype(np.int64))
+        values.append(np.ones(known.size))
     return sparse.csr_matrix(
-        (new_values[filled], (rows[filled], new_columns[filled])), shape=(n_samples, width)
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+        shape=(X.shape[0], width),
     )

@@ -13,6 +13,7 @@ from protolabel.datasets.lines import iter_lines, problem_at
 from protolabel.datasets.readers.meka import read_meka
 from protolabel.datasets.readers.mulan import read_mulan
 from protolabel.datasets.readers.npz import read_npz
+from protolabel.datasets.readers.text_tags import read_text_parts
 from protolabel.exceptions import DatasetError
 
 _ENDINGS = (".arff.gz", ".arff", ".npz")
@@ -33,6 +34,8 @@ def find_main_file(spec: DatasetSpec, folder: Path) -> Path | None:
     Path or None
         The file under its declared name, or under another name that copies go by.
     """
+    if spec.split is not None and spec.split.kind == "parts":
+        return _part(folder, "train")
     stems = dict.fromkeys((spec.data_folder, spec.name, *spec.stems))
     for stem in stems:
         for ending in _ENDINGS:
@@ -60,7 +63,9 @@ def read_folder(spec: DatasetSpec, folder: Path) -> MultiLabelDataset:
     path = find_main_file(spec, folder)
     if path is None:
         raise DatasetError(f"{folder} has no file of dataset {spec.name!r}")
-    if path.suffix == ".npz":
+    if spec.split is not None and spec.split.kind == "parts":
+        dataset = _read_parts(spec, folder)
+    elif path.suffix == ".npz":
         dataset = read_npz(path, name=spec.name)
     elif _label_list(path) is not None:
         dataset = read_mulan(path, _label_list(path), name=spec.name)
@@ -138,17 +143,42 @@ def check_statistics(spec: DatasetSpec, dataset: MultiLabelDataset) -> None:
     if abs(cardinality - spec.cardinality) > spec.cardinality_tolerance:
         differences.append(f"the cardinality is {cardinality:.4f}, declared {spec.cardinality}")
     if spec.split is not None and dataset.split is not None:
-        sizes = (dataset.split.train.size, dataset.split.test.size)
-        if sizes != (spec.split.n_train, spec.split.n_test):
+        validation = dataset.split.validation
+        sizes = (
+            dataset.split.train.size,
+            0 if validation is None else validation.size,
+            dataset.split.test.size,
+        )
+        declared = (spec.split.n_train, spec.split.n_validation, spec.split.n_test)
+        if sizes != declared:
             differences.append(
-                f"the split has {sizes[0]} + {sizes[1]} rows, "
-                f"declared {spec.split.n_train} + {spec.split.n_test}"
+                f"training, tuning and test part have {sizes} rows, declared {declared}"
             )
     if differences:
         raise DatasetError(
             f"{dataset.provenance.source} is not dataset {spec.name!r} as catalogued: "
             f"{'; '.join(differences)}. Replace the file, or read it with read_dataset"
         )
+
+
+def _part(folder: Path, part: str) -> Path | None:
+    """Return the file of one part of a dataset of texts, if it is there."""
+    candidates = (folder / f"{part}.tsv.gz", folder / f"{part}.tsv")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _read_parts(spec: DatasetSpec, folder: Path) -> MultiLabelDataset:
+    """Read texts kept in one file a part."""
+    files = {
+        "train": _part(folder, "train"),
+        "validation": _part(folder, "dev"),
+        "test": _part(folder, "test"),
+    }
+    found = {part: path for part, path in files.items() if path is not None}
+    if len(found) < len(files):
+        lacking = ", ".join(sorted(files.keys() - found.keys()))
+        raise DatasetError(f"{folder} lacks the {lacking} part of dataset {spec.name!r}")
+    return read_text_parts(found, folder / "labels.txt", name=spec.name)
 
 
 def _label_list(path: Path) -> Path | None:

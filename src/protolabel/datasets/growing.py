@@ -100,3 +100,37 @@ class GrowingCsr:
         )
         matrix.sort_indices()
         return matrix
+
+
+def order_entries(rows: NDArray[Any], columns: NDArray[Any]) -> tuple[NDArray[Any] | None, int]:
+    """Find the order of the entries of a block by row and column, and a repeated cell.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int
+        Place of every entry; the rows do not decrease.
+
+    Returns
+    -------
+    order : ndarray of int or None
+        Positions in sorted order; None when they are sorted already.
+    repeated : int
+        Position of an entry whose cell occurred before, or -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolabel.datasets.growing import order_entries
+    >>> order_entries(np.array([0, 0, 1]), np.array([1, 2, 1]))
+    (None, -1)
+    >>> order_entries(np.array([0, 0, 0]), np.array([2, 1, 2]))[1]
+    2
+    """
+    same_row = np.diff(rows) == 0
+    if not (same_row & (np.diff(columns) <= 0)).any():
+        return None, -1
+    order = np.lexsort((columns, rows))
+    repeated = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
+    if not repeated.any():
+        return order, -1
+    return order, int(order[int(np.flatnonzero(repeated)[0]) + 1])

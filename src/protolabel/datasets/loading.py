@@ -25,7 +25,8 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> MultiLabelDa
     """Load a dataset of the catalogue.
 
     It is looked for in the package, in the folder named by ``PROTOLABEL_DATA`` (layout
-    ``<name>/<files>``), and in the cache.
+    ``<name>/<files>``), in the
+    download cache, and then downloaded where its checksum is known.
     What was found has to agree with the declared statistics.
 
     Parameters
@@ -84,6 +85,10 @@ def find_folder(spec: DatasetSpec, data_home: str | Path | None = None) -> Path:
         tried.append(str(folder))
     if DATA_VARIABLE not in os.environ and data_home is None:
         tried.append(f"the folder in {DATA_VARIABLE} (not set)")
+    if spec.remote:
+        from protolabel.datasets.download import fetch_files  # noqa: PLC0415
+
+        return fetch_files(spec, cache_home(data_home) / spec.data_folder)
     files = " and ".join(file.name for file in spec.files)
     raise DatasetError(
         f"dataset {spec.name!r} was not found in {', '.join(tried)}, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec
+from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec, SplitRule
 
 TAGGED: tuple[DatasetSpec, ...] = (
     DatasetSpec(
@@ -104,5 +104,49 @@ TAGGED: tuple[DatasetSpec, ...] = (
         ),
         feature_density=0.02775,
         mean_imbalance_ratio=37.858,
+    ),
+    DatasetSpec(
+        name="goemotions",
+        domain="forum comments",
+        n_samples=54263,
+        n_features=13077,
+        n_labels=28,
+        cardinality=1.176,
+        citation=("D. Demszky et al.: GoEmotions: A Dataset of Fine-Grained Emotions. ACL 2020"),
+        licence="Apache 2.0 for the repository; none checked for the original release",
+        sources=(
+            "https://github.com/monologg/GoEmotions-pytorch",
+            "https://github.com/google-research/google-research",
+        ),
+        files=(
+            DataFile(
+                "dev.tsv.gz",
+                "d4fb2394e2eae4e6da5f590da1c1584040c9f23caae197a00606e31a72e1e3e5",
+                202250,
+            ),
+            DataFile(
+                "labels.txt",
+                "c2751b598c0da6d866e50058223c79a3d469546e9dc9c134c271e747d3a90ca1",
+                249,
+            ),
+            DataFile(
+                "test.tsv.gz",
+                "2ba5ddb563bad4c843b7bedfafeb62df589a423a1011f7175f463843a584d35c",
+                200813,
+            ),
+            DataFile(
+                "train.tsv.gz",
+                "e475c21512fc5f3af853f020606182afc1d05afccf1db89d05b15951d28fdcb3",
+                1608935,
+            ),
+        ),
+        split=SplitRule("parts", n_train=43410, n_test=5427, n_validation=5426),
+        notes=(
+            "raw text: the features are the words of the training part in two texts or more, "
+            "weighted by inverse document frequency",
+            "269 texts occur more than once",
+        ),
+        feature_density=0.0008462,
+        mean_imbalance_ratio=28.354,
     ),
 )

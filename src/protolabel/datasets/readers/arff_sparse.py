@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolabel.datasets.growing import GrowingCsr
+from protolabel.datasets.growing import GrowingCsr, order_entries
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.arff_cells import BLOCK_CELLS, ArffRows
 from protolabel.datasets.readers.arff_columns import Column
@@ -116,10 +116,14 @@ class SparseRows(ArffRows):
             cell = int(outside[0])
             raise self._no_such_attribute(int(numbers[rows[cell]]), self.positions[cell])
         self.check_values(positions, values, numbers[rows])
-        cells = rows * len(self.columns) + positions
-        if not (np.diff(cells) > 0).all():
-            cells = self._sort_cells(cells, positions, numbers)
-            order = cells.argsort()
+        order, repeated = order_entries(rows, positions)
+        if repeated >= 0:
+            raise problem_at(
+                self.path,
+                int(numbers[rows[repeated]]),
+                f"attribute number {positions[repeated]} occurs twice in one row",
+            )
+        if order is not None:
             rows, positions, values = rows[order], positions[order], values[order]
         if self.filled.size:
             rows, positions, values = self._fill_defaults(rows, positions, values)
@@ -134,22 +138,6 @@ class SparseRows(ArffRows):
             matrix.append(counts, self.target[positions[part]], cast[part])
         for part_list in (self.positions, self.values, self.entries_per_row, self.numbers):
             part_list.clear()
-
-    def _sort_cells(
-        self, cells: NDArray[Any], positions: NDArray[Any], numbers: NDArray[Any]
-    ) -> NDArray[Any]:
-        """Refuse a row that gives one attribute twice."""
-        order = np.argsort(cells, kind="stable")
-        repeated = np.flatnonzero(np.diff(cells[order]) == 0)
-        if repeated.size:
-            cell = int(order[repeated[0] + 1])
-            row = int(cells[cell] // len(self.columns))
-            raise problem_at(
-                self.path,
-                int(numbers[row]),
-                f"attribute number {positions[cell]} occurs twice in one row",
-            )
-        return cells
 
     def _fill_defaults(
         self, rows: NDArray[Any], positions: NDArray[Any], values: NDArray[Any]

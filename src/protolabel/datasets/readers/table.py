@@ -1,0 +1,236 @@
+"""A user's table: which columns are labels, features or neither, and what was done to each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from protolabel.datasets.categories import MAX_CATEGORIES, expand_categories
+from protolabel.datasets.dataset import MultiLabelDataset, Provenance
+from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
+from protolabel.datasets.lines import problem_at
+from protolabel.datasets.readers.table_columns import (
+    TRUTH_WORDS,
+    CategoryColumn,
+    DroppedColumn,
+    LabelColumn,
+    NumberColumn,
+    TableColumn,
+    TagColumn,
+    TokenError,
+    is_missing,
+    is_number,
+)
+from protolabel.exceptions import DatasetError
+
+TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
+_TAG_SEPARATORS = (";", "|", ",")
+_IDENTIFIER_NAMES = frozenset({"", "id", "index", "row", "row_id", "unnamed: 0"})
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user says about the columns of a table.
+
+    Parameters
+    ----------
+    labels : sequence of str, default=None
+        Names of the label columns.
+    tags : str, default=None
+        Name of a column with several labels a cell. With neither, a column named tags, labels
+        or the like is used.
+    tag_separator : str, default=None
+        What stands between tags; None finds it in the first rows.
+    categorical : sequence of str, default=()
+        Columns of words, even where they look like numbers.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    max_categories : int, default=64
+        Columns of words with more different values than this are left out.
+    """
+
+    labels: Sequence[str] | None = None
+    tags: str | None = None
+    tag_separator: str | None = None
+    categorical: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    max_categories: int = MAX_CATEGORIES
+
+
+class TableBuilder:
+    """Collect the columns of a table block by block.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    header : list of str
+        Names of the columns.
+    options : TableOptions
+        What the user says about them.
+    limits : ReadLimits, default=DEFAULT_LIMITS
+        How many labels to accept.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        header: list[str],
+        options: TableOptions,
+        limits: ReadLimits = DEFAULT_LIMITS,
+    ) -> None:
+        self.path = path
+        self.header = header
+        self.options = options
+        self.limits = limits
+        self.notes: list[str] = []
+        self.columns: list[TableColumn] = []
+        self._check_header()
+        self.tag_name = self._find_tags()
+
+    def add_block(self, columns: Sequence[Sequence[str]], line_numbers: Sequence[int]) -> None:
+        """Add rows given column by column; the first block decides what each column is."""
+        if not self.columns:
+            self.columns = [
+                self._plan(name, tokens) for name, tokens in zip(self.header, columns, strict=True)
+            ]
+        for column, tokens in zip(self.columns, columns, strict=True):
+            try:
+                column.append(tokens)
+            except TokenError as error:
+                raise problem_at(self.path, line_numbers[error.row], str(error)) from error
+
+    def finish(self, name: str) -> MultiLabelDataset:
+        """Return the dataset."""
+        if not self.columns:
+            raise problem_at(self.path, 2, "the table has a header but no rows")
+        Y, label_names = self._labels()
+        if not label_names:
+            raise DatasetError(f"{self.path}: column {self.tag_name!r} holds no tag in any row")
+        X, feature_names, notes = self._features()
+        return MultiLabelDataset(
+            name=name,
+            X=X,
+            Y=Y,
+            feature_names=feature_names,
+            label_names=label_names,
+            provenance=Provenance(source=str(self.path), notes=(*self.notes, *notes)),
+        )
+
+    def _check_header(self) -> None:
+        name, count = Counter(self.header).most_common(1)[0]
+        if count > 1:
+            raise problem_at(self.path, 1, f"column {name!r} occurs {count} times; rename one")
+        known = set(self.header)
+        asked = [*(self.options.labels or ()), *self.options.categorical, *self.options.drop]
+        asked += [self.options.tags] if self.options.tags else []
+        for name in asked:
+            if name not in known:
+                raise problem_at(
+                    self.path,
+                    1,
+                    f"there is no column {name!r}; the columns are {', '.join(self.header[:20])}",
+                )
+
+    def _find_tags(self) -> str | None:
+        if self.options.tags is not None or self.options.labels is not None:
+            return self.options.tags
+        by_lower = {name.strip().lower(): name for name in self.header}
+        for candidate in TAG_COLUMN_NAMES:
+            if candidate in by_lower:
+                self.notes.append(f"column {by_lower[candidate]!r} was taken as the tags")
+                return by_lower[candidate]
+        raise problem_at(
+            self.path,
+            1,
+            "cannot tell which columns are labels; pass labels=[...] with label columns or tags= "
+            f"with a column of tags. The columns are {', '.join(self.header[:20])}",
+        )
+
+    def _plan(self, name: str, tokens: Sequence[str]) -> TableColumn:
+        """Decide what a column is from its first block."""
+        if name == self.tag_name:
+            return TagColumn(name, self._find_separator(tokens), self.limits.max_columns)
+        if name in (self.options.labels or ()):
+            return LabelColumn(name)
+        if name in self.options.drop:
+            return DroppedColumn(name, "as asked")
+        if name in self.options.categorical:
+            return CategoryColumn(name, self.options.max_categories)
+        present = [token.strip() for token in tokens if not is_missing(token.strip())]
+        if not present:
+            return DroppedColumn(name, "its first rows hold no value")
+        distinct = set(present)
+        if all(is_number(token) for token in distinct):
+            if name.strip().lower() in _IDENTIFIER_NAMES and len(distinct) == len(tokens) > 1:
+                return DroppedColumn(name, "it numbers the rows")
+            return NumberColumn(name)
+        if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
+            self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
+            return NumberColumn(name, is_truth=True)
+        return CategoryColumn(name, self.options.max_categories)
+
+    def _find_separator(self, tokens: Sequence[str]) -> str | None:
+        if self.options.tag_separator is not None:
+            return self.options.tag_separator
+        for separator in _TAG_SEPARATORS:
+            if any(separator in token for token in tokens):
+                self.notes.append(f"tags were split at {separator!r}")
+                return separator
+        self.notes.append("each cell of the tags was taken as one tag: no separator was found")
+        return None
+
+    def _labels(self) -> tuple[Any, tuple[str, ...]]:
+        """Return the label matrix and the names of its columns."""
+        parts = [column for column in self.columns if isinstance(column, LabelColumn)]
+        matrices: list[Any] = []
+        names: tuple[str, ...] = ()
+        if parts:
+            stacked = np.column_stack([column.values.finish() for column in parts])
+            matrices.append(sparse.csr_matrix(stacked, dtype=np.int32))
+            names = tuple(column.name for column in parts)
+        for column in self.columns:
+            if isinstance(column, TagColumn):
+                Y, tags = column.finish()
+                matrices.append(Y)
+                names += tags
+        return sparse.hstack(matrices, format="csr", dtype=np.int32), names
+
+    def _features(self) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+        """Return the features, their names and a message for every column changed."""
+        notes: list[str] = []
+        arrays: list[Any] = []
+        names: list[str] = []
+        categories: dict[int, tuple[str, ...]] = {}
+        n_rows = 0
+        for column in self.columns:
+            if isinstance(column, NumberColumn):
+                array = column.values.finish()
+                if column.n_missing:
+                    notes.append(
+                        f"column {column.name!r} has {column.n_missing} missing values, read as "
+                        "NaN; impute them before fitting"
+                    )
+            elif isinstance(column, CategoryColumn):
+                array = column.codes.finish()
+                categories[len(names)] = tuple(column.code_of)
+            else:
+                if isinstance(column, DroppedColumn):
+                    notes.append(f"column {column.name!r} was dropped: {column.reason}")
+                continue
+            n_rows = array.size
+            arrays.append(array)
+            names.append(column.name)
+        if not arrays:
+            raise DatasetError(
+                f"{self.path}: no column can serve as a feature ({'; '.join(notes) or 'none left'})"
+            )
+        X = np.column_stack(arrays).reshape(n_rows, len(arrays))
+        X, kept, encoded = expand_categories(X, names, categories, {}, self.options.max_categories)
+        return X, kept, (*encoded, *notes)

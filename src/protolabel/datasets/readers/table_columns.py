@@ -1,0 +1,187 @@
+"""Columns of a user's table while it is read: numbers, categories, labels, tags."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolabel.datasets.categories import MAX_CATEGORIES
+from protolabel.datasets.growing import GrowingArray, GrowingCsr
+
+MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+TRUTH_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+class TableColumn(ABC):
+    """One column that tokens are appended to, block by block.
+
+    Parameters
+    ----------
+    name : str
+        Name in the header.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def append(self, tokens: Sequence[str]) -> None:
+        """Add the tokens of a block of rows; TokenError names the one that does not fit."""
+
+
+class TokenError(ValueError):
+    """A token that does not fit its column.
+
+    Parameters
+    ----------
+    row : int
+        Its row within the block.
+    problem : str
+        What is wrong with it.
+    """
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(problem)
+        self.row = row
+
+
+class NumberColumn(TableColumn):
+    """Numbers; yes and no count as 1 and 0, missing values become NaN."""
+
+    def __init__(self, name: str, *, is_truth: bool = False) -> None:
+        super().__init__(name)
+        self.is_truth = is_truth
+        self.values = GrowingArray(np.float64)
+        self.n_missing = 0
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Add a block of tokens."""
+        self.values.append([self._number(row, token.strip()) for row, token in enumerate(tokens)])
+
+    def _number(self, row: int, token: str) -> float:
+        if is_missing(token):
+            self.n_missing += 1
+            return float("nan")
+        if self.is_truth and token.lower() in TRUTH_WORDS:
+            return TRUTH_WORDS[token.lower()]
+        if is_number(token):
+            return float(token)
+        raise TokenError(
+            row,
+            f"{token[:40]!r} in column {self.name!r} is not a number, as the first rows are; name "
+            "the column in categorical= or drop= if it holds words",
+        )
+
+
+class CategoryColumn(TableColumn):
+    """Words, numbered in the order of their first occurrence."""
+
+    def __init__(self, name: str, max_categories: int = MAX_CATEGORIES) -> None:
+        super().__init__(name)
+        self.max_categories = max_categories
+        self.codes = GrowingArray(np.float64)
+        self.code_of: dict[str, int] = {}
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Add a block of tokens; beyond the limit new words are not remembered."""
+        codes: list[float] = []
+        for token in tokens:
+            text = token.strip()
+            if is_missing(text):
+                codes.append(float("nan"))
+            elif text in self.code_of or len(self.code_of) <= self.max_categories:
+                codes.append(self.code_of.setdefault(text, len(self.code_of)))
+            else:
+                codes.append(float("nan"))
+        self.codes.append(codes)
+
+
+class DroppedColumn(TableColumn):
+    """A column that is no feature."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name)
+        self.reason = reason
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Forget the tokens."""
+
+
+class LabelColumn(TableColumn):
+    """One label: 0 or 1, yes or no."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.values = GrowingArray(np.int8)
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Add a block of tokens."""
+        self.values.append([self._truth(row, token) for row, token in enumerate(tokens)])
+
+    def _truth(self, row: int, token: str) -> float:
+        text = token.strip().lower()
+        truth = TRUTH_WORDS.get(text)
+        if truth is None and is_number(text) and float(text) in (0.0, 1.0):
+            truth = float(text)
+        if truth is None:
+            raise TokenError(
+                row, f"{token[:40]!r} in label column {self.name!r} is neither 0 nor 1, yes nor no"
+            )
+        return truth
+
+
+class TagColumn(TableColumn):
+    """Several labels in one cell, split at a separator."""
+
+    def __init__(self, name: str, separator: str | None, max_tags: int) -> None:
+        super().__init__(name)
+        self.separator = separator
+        self.max_tags = max_tags
+        self.entries = GrowingCsr(np.int32)
+        self.code_of: dict[str, int] = {}
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Add a block of cells."""
+        self.append_lists(
+            [token.split(self.separator) if self.separator else [token] for token in tokens]
+        )
+
+    def append_lists(self, cells: Sequence[Sequence[str]]) -> None:
+        """Add a block of cells that are split already."""
+        counts: list[int] = []
+        codes: list[int] = []
+        for row, cell in enumerate(cells):
+            found = dict.fromkeys(tag.strip() for tag in cell if tag.strip())
+            if len(self.code_of) + len(found) > self.max_tags:
+                raise TokenError(row, f"column {self.name!r} has more than {self.max_tags} tags")
+            codes += [self.code_of.setdefault(tag, len(self.code_of)) for tag in found]
+            counts.append(len(found))
+        self.entries.append(counts, codes, np.ones(len(codes)))
+
+    def finish(self) -> tuple[Any, tuple[str, ...]]:
+        """Return the label matrix with its columns sorted by name."""
+        names = sorted(self.code_of)
+        place: NDArray[Any] = np.empty(len(names), dtype=np.int32)
+        for position, name in enumerate(names):
+            place[self.code_of[name]] = position
+        Y = self.entries.finish(len(names))
+        Y.indices = place[Y.indices] if names else Y.indices
+        Y.has_sorted_indices = False
+        Y.sort_indices()
+        return Y, tuple(names)
+
+
+def is_missing(token: str) -> bool:
+    """Tell whether a stripped token stands for no value."""
+    return token.lower() in MISSING_WORDS
+
+
+def is_number(token: str) -> bool:
+    """Tell whether a stripped token is a finite decimal number."""
+    return _NUMBER.fullmatch(token) is not None and abs(float(token)) != float("inf")

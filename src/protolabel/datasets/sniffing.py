@@ -1,0 +1,106 @@
+"""The format of a file, told from its content."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
+from protolabel.datasets.lines import iter_lines, open_binary, problem_at
+from protolabel.datasets.readers.meka import has_label_count
+from protolabel.datasets.readers.xmlc import HEADER
+from protolabel.exceptions import DatasetError
+
+Format = Literal["mulan", "meka", "xmlc", "libsvm", "csv", "parquet", "npz", "text"]
+FORMATS: tuple[Format, ...] = (
+    "mulan",
+    "meka",
+    "xmlc",
+    "libsvm",
+    "csv",
+    "parquet",
+    "npz",
+    "text",
+)
+_INDEX_VALUE_ROW = re.compile(r"\s*(?:\d+(?:,\d+)*,?)?(?:(?:^|\s+)\d+:\S+)+\s*(#.*)?", re.ASCII)
+_TEXT_ROW = re.compile(r"[^\t]*\s[^\t]*\t\s*\d+(?:\s*,\s*\d+)*\s*(?:\t.*)?", re.ASCII)
+_MAX_LOOK = 50
+
+
+def sniff_format(
+    path: str | Path, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS
+) -> Format:
+    r"""Return the format of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to look into; its name does not matter.
+    encoding : str, default="utf-8"
+        Encoding of text files.
+    limits : ReadLimits, default=DEFAULT_LIMITS
+        When to refuse the file.
+
+    Returns
+    -------
+    str
+        One of mulan, meka, xmlc, libsvm, csv, parquet, npz, text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from protolabel.datasets import sniff_format
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "no-ending"
+    ...     _ = path.write_text("1 3 2\n0 1:0.5\n")
+    ...     sniff_format(path)
+    'xmlc'
+    """
+    path = Path(path)
+    with open_binary(path) as file:
+        try:
+            start = file.read(4)
+        except (EOFError, OSError, zlib.error) as error:
+            raise problem_at(path, 1, f"the compressed stream is damaged ({error})") from error
+    if start == b"PAR1":
+        return "parquet"
+    if start.startswith(b"PK"):
+        if zipfile.is_zipfile(path):
+            return "npz"
+        raise DatasetError(f"{path} starts like an archive but is not a whole one; fetch it again")
+    return _sniff_text(path, encoding, limits)
+
+
+def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
+    """Tell text formats apart by their first lines that are no comments."""
+    has_hash_comment = False
+    for line in islice(iter_lines(path, encoding=encoding, limits=limits), _MAX_LOOK):
+        text = line.strip()
+        if not text or text.startswith("%"):
+            continue
+        if text.startswith("#"):
+            has_hash_comment = True
+            continue
+        if text.lower().startswith("@relation"):
+            return "meka" if has_label_count(text.strip("'\" ")) else "mulan"
+        if text.lower().startswith("@attribute"):
+            return "mulan"
+        if HEADER.fullmatch(text):
+            return "xmlc"
+        if _INDEX_VALUE_ROW.fullmatch(line):
+            return "libsvm" if has_hash_comment or "#" in line else "xmlc"
+        if _TEXT_ROW.fullmatch(line):
+            return "text"
+        if any(delimiter in text for delimiter in "\t,;|"):
+            return "csv"
+        break
+    raise problem_at(
+        path,
+        1,
+        f"the content is none of the formats {', '.join(FORMATS)}; pass format= if it is",
+    )
