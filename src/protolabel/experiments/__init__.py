@@ -1,0 +1,1 @@
+"""Experiments: protocols, records, statistics and published figures."""
