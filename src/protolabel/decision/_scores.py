@@ -46,3 +46,16 @@ def keep_finite(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     return np.nan_to_num(scores, neginf=low - 1.0, posinf=high + 1.0)
+
+
+def subsample_rows(
+    scores: NDArray[np.float64], truth: Any, max_cells: int, rng: np.random.Generator | None
+) -> tuple[NDArray[np.float64], Any]:
+    """Keep as many random rows as fit into the cell budget."""
+    n_samples, n_labels = scores.shape
+    n_kept = max(1, max_cells // n_labels)
+    if n_kept >= n_samples:
+        return scores, truth
+    generator = np.random.default_rng(0) if rng is None else rng
+    rows = np.sort(generator.choice(n_samples, size=n_kept, replace=False))
+    return scores[rows], truth[rows]

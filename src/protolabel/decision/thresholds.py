@@ -1,5 +1,23 @@
 """Decision thresholds as pure functions on score matrices; one import for all rules."""
 
+from protolabel.decision.per_label import tune_per_label
+from protolabel.decision.rules import (
+    ThresholdRule,
+    apply_thresholds,
+    match_cardinality,
+    tune_global,
+)
 from protolabel.decision.tilted import DELTAS, GAMMAS, TiltedRule, log_prior_odds, tune_prior_tilted
 
-__all__ = ["DELTAS", "GAMMAS", "TiltedRule", "log_prior_odds", "tune_prior_tilted"]
+__all__ = [
+    "DELTAS",
+    "GAMMAS",
+    "ThresholdRule",
+    "TiltedRule",
+    "apply_thresholds",
+    "log_prior_odds",
+    "match_cardinality",
+    "tune_global",
+    "tune_per_label",
+    "tune_prior_tilted",
+]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protolabel.decision._scores import as_label_matrix, as_score_matrix
+from protolabel.decision._scores import as_label_matrix, as_score_matrix, subsample_rows
 from protolabel.decision.objectives import check_objective, score_levels
 
 GAMMAS: tuple[float, ...] = tuple(round(0.1 * step, 10) for step in range(11))
@@ -123,7 +123,7 @@ def tune_prior_tilted(
     truth = as_label_matrix(Y, matrix.shape)
     tilt = log_prior_odds(truth)
     tilt -= tilt.mean()
-    matrix, truth = _subsample(matrix, truth, max_cells, rng)
+    matrix, truth = subsample_rows(matrix, truth, max_cells, rng)
     tilts = _as_grid(gammas, "gammas")
     levels = _as_grid(deltas, "deltas")
     values = np.stack(
@@ -139,19 +139,6 @@ def tune_prior_tilted(
         objective=objective,
         value=float(values[row[first], column[first]]),
     )
-
-
-def _subsample(
-    scores: NDArray[np.float64], truth: Any, max_cells: int, rng: np.random.Generator | None
-) -> tuple[NDArray[np.float64], Any]:
-    """Keep as many random rows as fit into the cell budget."""
-    n_samples, n_labels = scores.shape
-    n_kept = max(1, max_cells // n_labels)
-    if n_kept >= n_samples:
-        return scores, truth
-    generator = np.random.default_rng(0) if rng is None else rng
-    rows = np.sort(generator.choice(n_samples, size=n_kept, replace=False))
-    return scores[rows], truth[rows]
 
 
 def _as_grid(values: Sequence[float], name: str) -> NDArray[np.float64]:
