@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+SMALLEST_PROBABILITY = 1e-9
+
 
 def as_score_matrix(scores: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a float64 matrix; infinite scores are allowed, NaN is not."""
@@ -46,6 +48,12 @@ def keep_finite(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return scores
     low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     return np.nan_to_num(scores, neginf=low - 1.0, posinf=high + 1.0)
+
+
+def keep_off_the_ends(probabilities: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Keep probabilities off 0 and 1, so that their logits and log-losses are finite."""
+    values = np.asarray(probabilities, dtype=np.float64)
+    return np.clip(values, SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY)
 
 
 def subsample_rows(

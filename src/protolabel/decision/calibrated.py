@@ -1,0 +1,176 @@
+"""Any multi-label classifier with probabilities that mean what they say."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from protolabel.decision._cross_fitting import (
+    check_enough_rows,
+    copy_fitted_names,
+    held_out_scores,
+    score_rows,
+    tags_of_wrapper,
+    targets_for_estimator,
+)
+from protolabel.decision.calibration import LabelCalibration, fit_calibration
+from protolabel.preprocessing.labels import encode_targets
+
+
+class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A multi-label classifier with probabilities calibrated by inner cross-validation.
+
+    The maps from scores to probabilities are fitted on scores that each row got from a model
+    trained without it, and are then applied to the model trained on all rows. A one-dimensional
+    ``y`` is calibrated class by class, and the probabilities of a row are made to sum to 1.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier with ``decision_function`` or ``predict_proba``.
+    method : {"sigmoid", "isotonic", "beta"}, default="sigmoid"
+        Family of the maps.
+    shrinkage : float, default=20.0
+        Strength of the pull towards the map common to all labels, for labels with few positive
+        or few negative rows. Without effect on one-dimensional targets.
+    cv : int or splitter, default=5
+        Inner folds, stratified over all labels, or any splitter, for instance a single split.
+    random_state : int, RandomState or None, default=None
+        Seed of the inner folds.
+    n_jobs : int or None, default=None
+        Inner folds fitted at the same time.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The estimator fitted on all rows.
+    calibration_ : LabelCalibration
+        The fitted maps.
+    classes_ : ndarray
+        Label columns, or the classes of a one-dimensional target.
+    label_names_ : ndarray
+        Names of the labels.
+    n_features_in_ : int
+        Number of features, if the wrapped estimator knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, if the wrapped estimator knows them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from sklearn.svm import LinearSVC
+    >>> from protolabel.decision import CalibratedMultilabelClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
+    >>> model = CalibratedMultilabelClassifier(OneVsRestClassifier(LinearSVC()), random_state=0)
+    >>> model.fit(X, Y).predict_proba(X).shape
+    (200, 4)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: Literal["sigmoid", "isotonic", "beta"] = "sigmoid",
+        shrinkage: float = 20.0,
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.shrinkage = shrinkage
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the estimator and the maps to probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, passed on as they are.
+        y : array-like or sparse of shape (n_samples, n_labels), or label sets
+            0/1 labels, or a one-dimensional target.
+
+        Returns
+        -------
+        CalibratedMultilabelClassifier
+            The fitted classifier.
+        """
+        targets = encode_targets(y)
+        check_consistent_length(X, targets.matrix)
+        check_enough_rows(X)
+        passed_on = targets_for_estimator(y, targets)
+        self.estimator_ = clone(self.estimator).fit(X, passed_on)
+        copy_fitted_names(self.estimator_, self)
+        self.classes_ = targets.classes
+        self.label_names_ = targets.names
+        self._kind = targets.kind
+        held_out = held_out_scores(
+            self.estimator,
+            X,
+            passed_on,
+            targets,
+            cv=self.cv,
+            random_state=check_random_state(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+        self.calibration_: LabelCalibration = fit_calibration(
+            held_out.scores,
+            targets.matrix[held_out.rows],
+            method=self.method,
+            shrinkage=self.shrinkage if targets.kind == "multilabel" else 0.0,
+        )
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            One column per label, or per class of a one-dimensional target.
+        """
+        check_is_fitted(self)
+        scores = score_rows(self.estimator_, X, len(self.calibration_.maps))
+        probabilities = self.calibration_.probabilities(scores)
+        if self._kind == "multilabel":
+            return probabilities
+        if self._kind == "binary":
+            return np.column_stack([1 - probabilities, probabilities])
+        normalised: NDArray[np.float64] = probabilities / probabilities.sum(axis=1, keepdims=True)
+        return normalised
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels that are more probable than not, or the most probable class.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 predictions, or classes for a one-dimensional target.
+        """
+        probabilities = self.predict_proba(X)
+        if self._kind == "multilabel":
+            return (probabilities > 0.5).astype(np.int64)
+        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Tags:
+        return tags_of_wrapper(super().__sklearn_tags__(), self.estimator)

@@ -1,0 +1,252 @@
+"""Any multi-label classifier with decision thresholds chosen on rows it has not seen."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from protolabel.decision._cross_fitting import (
+    check_enough_rows,
+    copy_fitted_names,
+    held_out_scores,
+    offered_if_wrapped,
+    score_rows,
+    tags_of_wrapper,
+    targets_for_estimator,
+)
+from protolabel.decision._scores import keep_off_the_ends
+from protolabel.decision.objectives import check_objective
+from protolabel.decision.thresholds import (
+    ThresholdRule,
+    TiltedRule,
+    apply_thresholds,
+    match_cardinality,
+    tune_global,
+    tune_per_label,
+    tune_prior_tilted,
+)
+from protolabel.metrics import label_scores
+from protolabel.preprocessing.labels import encode_targets
+
+RULES = ("prior_tilted", "global", "per_label", "cardinality", "fixed")
+
+
+class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A multi-label classifier whose decision thresholds are tuned by inner cross-validation.
+
+    The thresholds are found on scores that each row got from a model trained without it, and are
+    then applied to the model trained on all rows. Scores are those of ``decision_function``, or
+    the logit of ``predict_proba`` where the estimator has no decision function.
+
+    A one-dimensional ``y`` has exactly one class per row and no threshold to choose: it is
+    predicted as the wrapped estimator does.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier with ``decision_function`` or ``predict_proba``.
+    rule : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, default="prior_tilted"
+        How thresholds may differ between labels: along their priors, not at all, freely but
+        drawn towards a common one for rare labels; so that the mean number of labels is kept; or
+        all at ``threshold``.
+    objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
+        What is maximised; "balanced" is the sum of the three others.
+    threshold : float, default=0.0
+        Threshold of the rule ``"fixed"``.
+    shrinkage : float, default=100.0
+        Strength of the pull towards the common threshold in the rule ``"per_label"``.
+    at_least_one : bool, default=False
+        Give rows that would get no label the one closest to its threshold.
+    cv : int or splitter, default=5
+        Inner folds, stratified over all labels, or any splitter, for instance a single split.
+    random_state : int, RandomState or None, default=None
+        Seed of the inner folds.
+    n_jobs : int or None, default=None
+        Inner folds fitted at the same time.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The estimator fitted on all rows.
+    thresholds_ : ndarray of shape (n_labels,)
+        A label is predicted where its score is above its threshold.
+    rule_ : TiltedRule, ThresholdRule or None
+        What the tuning found; None for the rule ``"fixed"`` and for one-dimensional targets.
+    classes_ : ndarray
+        Label columns, or the classes of a one-dimensional target.
+    label_names_ : ndarray
+        Names of the labels.
+    n_features_in_ : int
+        Number of features, if the wrapped estimator knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, if the wrapped estimator knows them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from protolabel.decision import ThresholdedClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=6, random_state=0)
+    >>> model = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    >>> ThresholdedClassifier(model, random_state=0).fit(X, Y).thresholds_.shape
+    (6,)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        rule: Literal[
+            "prior_tilted", "global", "per_label", "cardinality", "fixed"
+        ] = "prior_tilted",
+        objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"] = "balanced",
+        threshold: float = 0.0,
+        shrinkage: float = 100.0,
+        at_least_one: bool = False,
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.objective = objective
+        self.threshold = threshold
+        self.shrinkage = shrinkage
+        self.at_least_one = at_least_one
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the estimator and choose the thresholds.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, passed on as they are.
+        y : array-like or sparse of shape (n_samples, n_labels), or label sets
+            0/1 labels; a one-dimensional target is passed on to the estimator.
+
+        Returns
+        -------
+        ThresholdedClassifier
+            The fitted classifier.
+        """
+        if self.rule not in RULES:
+            known = ", ".join(repr(rule) for rule in RULES)
+            raise ValueError(f"rule is {self.rule!r}, expected one of {known}.")
+        check_objective(self.objective)
+        targets = encode_targets(y)
+        check_consistent_length(X, targets.matrix)
+        check_enough_rows(X)
+        passed_on = targets_for_estimator(y, targets)
+        self.estimator_ = clone(self.estimator).fit(X, passed_on)
+        copy_fitted_names(self.estimator_, self)
+        self.classes_ = targets.classes
+        self.label_names_ = targets.names
+        self._is_multilabel = targets.kind == "multilabel"
+        n_labels = targets.matrix.shape[1]
+        self.rule_: TiltedRule | ThresholdRule | None = None
+        self.thresholds_: NDArray[np.float64] = np.full(
+            n_labels, float(self.threshold) if self.rule == "fixed" else 0.0
+        )
+        if self._is_multilabel and self.rule != "fixed":
+            held_out = held_out_scores(
+                self.estimator,
+                X,
+                passed_on,
+                targets,
+                cv=self.cv,
+                random_state=check_random_state(self.random_state),
+                n_jobs=self.n_jobs,
+            )
+            self.rule_ = self._tune(held_out.scores, targets.matrix[held_out.rows])
+            self.thresholds_ = self.rule_.thresholds
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the labels whose score is above their threshold.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 predictions, or classes for a one-dimensional target.
+        """
+        check_is_fitted(self)
+        if not self._is_multilabel:
+            return np.asarray(self.estimator_.predict(X))
+        scores = score_rows(self.estimator_, X, self.thresholds_.size)
+        return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
+
+    @offered_if_wrapped("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Return the scores of the wrapped estimator, before thresholds.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Compare them with ``thresholds_``; rankings are not affected by thresholds.
+        """
+        check_is_fitted(self)
+        if not self._is_multilabel:
+            return np.asarray(self.estimator_.decision_function(X))
+        return label_scores(self.estimator_, X, n_labels=self.thresholds_.size)
+
+    @offered_if_wrapped("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Return the probabilities of the wrapped estimator, one column per label.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities; thresholds do not change them. Those of certain models are kept a
+            hair off 0 and 1, so that logits stay finite.
+        """
+        check_is_fitted(self)
+        if not self._is_multilabel:
+            return np.asarray(self.estimator_.predict_proba(X))
+        n_labels = self.thresholds_.size
+        probabilities = label_scores(_ProbabilitiesOnly(self.estimator_), X, n_labels=n_labels)
+        return keep_off_the_ends(probabilities)
+
+    def _tune(self, scores: NDArray[np.float64], Y: Any) -> TiltedRule | ThresholdRule:
+        """Choose the thresholds on held-out scores."""
+        if self.rule == "cardinality":
+            return match_cardinality(scores, Y.sum() / Y.shape[0])
+        if self.rule == "global":
+            return tune_global(scores, Y, objective=self.objective)
+        if self.rule == "per_label":
+            return tune_per_label(scores, Y, objective=self.objective, shrinkage=self.shrinkage)
+        return tune_prior_tilted(scores, Y, objective=self.objective)
+
+    def __sklearn_tags__(self) -> Tags:
+        return tags_of_wrapper(super().__sklearn_tags__(), self.estimator)
+
+
+class _ProbabilitiesOnly:
+    """A view of an estimator that hides its decision function."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.predict_proba = estimator.predict_proba
+        self.classes_ = getattr(estimator, "classes_", None)
