@@ -9,8 +9,8 @@ ESTIMATORS = [
     PNMLClassifier(prototypes="single"),
     PNMLClassifier.paper(prototypes="single"),
     PNMLClassifier.paper(prototypes="multiple"),
-    PNMLClassifier.paper(prototypes="single", shared_embedding=False),
-    PNMLClassifier.paper(prototypes="multiple", metric="euclidean"),
+    PNMLClassifier.paper(prototypes="single", shared_embedding=False, max_epochs=10),
+    PNMLClassifier.paper(prototypes="multiple", metric="euclidean", max_epochs=10),
 ]
 
 

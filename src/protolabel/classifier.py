@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from protolabel.fitting import FitOptions, fit_model
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
+from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
 from protolabel.preprocessing.labels import Targets, encode_targets
 
@@ -39,18 +40,6 @@ _PAPER: dict[str, Any] = {
     "n_members": 1,
     "thresholds": "fixed",
 }
-
-
-@dataclass(frozen=True)
-class LabelPrototypes:
-    """Prototypes of one label in one member of the ensemble, with their mixing weights."""
-
-    label: Any
-    member: int
-    positive: np.ndarray
-    negative: np.ndarray
-    positive_weights: np.ndarray
-    negative_weights: np.ndarray
 
 
 class PNMLClassifier(
@@ -80,8 +69,9 @@ class PNMLClassifier(
         False gives every label an embedding of its own (PNML-I).
     metric : {"mahalanobis", "euclidean"}, default="mahalanobis"
         Learned metric per label (Eq. 10), or the plain distance (PNML-D).
-    metric_rank : int or None, default=16
-        Rows of each metric U_k; None for a full square matrix.
+    metric_rank : int, "auto" or None, default="auto"
+        Rows of each metric U_k: 16, or the embedding dimension if that is less, by default;
+        None for a full square matrix.
     squared_distance : bool, default=False
         Leave out the square root of Eq. 10.
     class_prior : {"learned", "empirical", "uniform"}, default="learned"
@@ -202,7 +192,7 @@ class PNMLClassifier(
         negative_slope: float = 0.2,
         shared_embedding: bool = True,
         metric: Literal["mahalanobis", "euclidean"] = "mahalanobis",
-        metric_rank: int | None = 16,
+        metric_rank: int | Literal["auto"] | None = "auto",
         squared_distance: bool = False,
         class_prior: Literal["learned", "empirical", "uniform"] = "learned",
         mixing: Literal["uniform", "empirical"] = "uniform",
@@ -384,31 +374,13 @@ class PNMLClassifier(
     def n_prototypes_(self) -> np.ndarray:
         """Number of prototypes of the negative and the positive component of each label."""
         check_is_fitted(self)
-        network = self.model_.network
-        counts = network.prototypes.exists.sum(-1).cpu().numpy()
-        return counts.reshape(network.n_members, network.n_labels, 2)
+        return prototype_counts(self.model_.network)
 
     @property
     def prototypes_(self) -> list[LabelPrototypes]:
         """Prototypes of every label in every member, in the space of ``transform``."""
         check_is_fitted(self)
-        network = self.model_.network
-        heads = (network.n_members, network.n_labels)
-        exists = network.prototypes.exists.cpu().numpy().reshape(*heads, 2, -1)
-        positions = network.positions.cpu().numpy().reshape(*exists.shape, -1)
-        weights = np.exp(network.log_weights.cpu().numpy().reshape(exists.shape))
-        return [
-            LabelPrototypes(
-                label=name,
-                member=member,
-                positive=positions[member, label, 1][exists[member, label, 1]],
-                negative=positions[member, label, 0][exists[member, label, 0]],
-                positive_weights=weights[member, label, 1][exists[member, label, 1]],
-                negative_weights=weights[member, label, 0][exists[member, label, 0]],
-            )
-            for member in range(network.n_members)
-            for label, name in enumerate(self.label_names_)
-        ]
+        return label_prototypes(self.model_.network, list(self.label_names_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -429,6 +401,8 @@ class PNMLClassifier(
             values["prototypes"] = "single" if sparse.issparse(X) else "multiple"
         if values["embedding_dim"] == "auto":
             values["embedding_dim"] = embedding_dim_of_paper(n_features)
+        if values["metric_rank"] == "auto":
+            values["metric_rank"] = min(16, values["embedding_dim"])
         if values["max_epochs"] == "auto":
             values["max_epochs"] = min(max(math.ceil(64_000 / n_samples), 10), 40)
         return PNMLSettings(**values)

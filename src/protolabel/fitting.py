@@ -147,7 +147,7 @@ def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generato
             "use early_stopping=False."
         )
     share = options.validation_fraction
-    return iterative_stratification(Y, [1 - share, share], rng) == 1
+    return np.asarray(iterative_stratification(Y, [1 - share, share], rng) == 1)
 
 
 def _member_folds(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:

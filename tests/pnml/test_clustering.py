@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from reference import pnml as naive
 
 from protolabel.pnml.clustering import (
     _without_empty_clusters,
@@ -15,6 +14,7 @@ from protolabel.pnml.clustering import (
     spread_of_means,
     squared_distances,
 )
+from reference import pnml as naive
 
 
 def both_sides(labels):
@@ -120,7 +120,9 @@ def test_clustering_equals_the_naive_loops(blobs, settings, temperature):
 def test_labels_in_chunks_give_the_same_clusters(blobs, settings, monkeypatch):
     embeddings, labels = blobs
     run = lambda: cluster_components(  # noqa: E731
-        torch.from_numpy(embeddings), both_sides(labels), settings(prototypes="multiple"),
+        torch.from_numpy(embeddings),
+        both_sides(labels),
+        settings(prototypes="multiple"),
         keep_responsibilities=True,
     )
     whole = run()

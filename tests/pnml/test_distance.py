@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import torch
-from reference import pnml as naive
 from torch.autograd import gradcheck
 
 from protolabel.pnml import distance
 from protolabel.pnml.distance import label_distances, linear_logits
+from reference import pnml as naive
 
 
 def random_problem(n_members=2, n_rows=5, n_labels=3, n_prototypes=4, rank=3, dim=6, seed=0):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from reference import pnml as naive
 from torch.autograd import gradcheck
 
 from protolabel.pnml.loss import (
@@ -10,6 +9,7 @@ from protolabel.pnml.loss import (
     label_correlations,
     metric_penalty,
 )
+from reference import pnml as naive
 
 
 @pytest.fixture

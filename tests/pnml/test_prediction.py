@@ -3,12 +3,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from reference import pnml as naive
 from torch.autograd import gradcheck
 
 from protolabel.pnml.distance import label_distances
 from protolabel.pnml.prediction import label_logits, log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO
+from reference import pnml as naive
 
 EYE = torch.eye(3, dtype=torch.float64)
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from reference import pnml as naive
 from torch.autograd import gradcheck
 
 from protolabel.pnml.prototypes import (
@@ -11,6 +10,7 @@ from protolabel.pnml.prototypes import (
     single_prototypes,
     weighted_prototypes,
 )
+from reference import pnml as naive
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def spread_of_means(means: Tensor) -> float:
 
 
 def participation_ratio(embeddings: Tensor) -> float:
-    """Number of dimensions that the embeddings really occupy, tr(A)^2 / tr(A^2) of their covariance.
+    """Number of dimensions that the embeddings occupy: tr(A)^2 / tr(A^2) of their covariance A.
 
     Examples
     --------
@@ -272,7 +272,6 @@ def _cluster_labels(
     keep_responsibilities: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Grow and re-estimate the components of some labels."""
-    n_labels, n_rows = membership.shape[1:]
     members = membership.transpose(0, 1)  # (n_labels, 2, n_rows)
     occupied = members.any(-1)
     prototypes, exists = means[:, :, None, :], occupied[..., None]

@@ -81,9 +81,7 @@ def _squared_euclidean(embeddings: Tensor, prototypes: Tensor) -> Tensor:
     n_members, n_labels, n_prototypes, dim = prototypes.shape
     flat = prototypes.reshape(n_members, -1, dim)
     cross = torch.matmul(flat, embeddings.mT)  # (n_members, n_labels * n_prototypes, n_rows)
-    squares = (
-        embeddings.square().sum(-1)[:, None, :] + flat.square().sum(-1)[..., None] - 2 * cross
-    )
+    squares = embeddings.square().sum(-1)[:, None, :] + flat.square().sum(-1)[..., None] - 2 * cross
     return squares.view(n_members, n_labels, n_prototypes, -1).mT
 
 
@@ -96,7 +94,9 @@ def _squared_mahalanobis(embeddings: Tensor, prototypes: Tensor, metric: Tensor)
         return apply(embeddings, prototypes, metric)  # type: ignore[no-any-return]
     return torch.cat(
         [
-            apply(embeddings, prototypes[:, start : start + chunk], metric[:, start : start + chunk])
+            apply(
+                embeddings, prototypes[:, start : start + chunk], metric[:, start : start + chunk]
+            )
             for start in range(0, n_labels, chunk)
         ],
         dim=1,
@@ -111,9 +111,7 @@ class _SquaredMahalanobis(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, embeddings: Tensor, prototypes: Tensor, metric: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
         n_members, n_labels, rank, _ = metric.shape
         n_rows = embeddings.shape[1]
         projected = embeddings.new_empty(n_members, n_labels, n_rows, rank)
@@ -128,7 +126,7 @@ class _SquaredMahalanobis(torch.autograd.Function):
         return squares
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         embeddings, prototypes, metric, projected, anchors = ctx.saved_tensors
         n_members, n_labels, rank, dim = metric.shape
         gradient = 2 * gradient

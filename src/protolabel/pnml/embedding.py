@@ -74,7 +74,7 @@ class Embedding(nn.Module):
         product = rows.product(self.weight.flatten(1))  # (n_rows, n_members * first)
         hidden = product.view(rows.n_rows, self.n_members, -1).transpose(0, 1) + self.bias
         embeddings = self._activate(hidden, generator)
-        if self.top_weight is not None:
+        if self.top_weight is not None and self.top_bias is not None:
             embeddings = self._activate(
                 torch.matmul(embeddings, self.top_weight) + self.top_bias, generator
             )
@@ -82,8 +82,10 @@ class Embedding(nn.Module):
 
     def _activate(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
         active = functional.leaky_relu(values, self.negative_slope)
-        return active if generator is None else inverted_dropout(
-            active, self.embedding_dropout, generator
+        return (
+            active
+            if generator is None
+            else inverted_dropout(active, self.embedding_dropout, generator)
         )
 
 

@@ -160,7 +160,7 @@ class PrototypeNetwork(nn.Module):
         logits = torch.cat(parts, dim=1)
         if self.settings.shared_embedding:
             return logits
-        return logits.squeeze(-1).unflatten(0, (self.n_members, self.n_labels)).mT
+        return logits.view(self.n_members, self.n_labels, -1).mT
 
     def average_members(self, member_logits: Tensor) -> Tensor:
         """Mean log-odds of the members that know a label, else its prior, (n_rows, n_labels)."""

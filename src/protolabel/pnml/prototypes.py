@@ -84,7 +84,9 @@ def single_prototypes(
     return PrototypeSet(positions[..., None, :], log_weights[..., None])
 
 
-def weighted_prototypes(embeddings: Tensor, responsibilities: Tensor, membership: Tensor) -> tuple[Tensor, Tensor]:
+def weighted_prototypes(
+    embeddings: Tensor, responsibilities: Tensor, membership: Tensor
+) -> tuple[Tensor, Tensor]:
     """Cluster means of one member from frozen soft assignments, with gradient to the embeddings.
 
     Parameters
@@ -125,7 +127,7 @@ class _ResponsibilitySums(torch.autograd.Function):
     """Sums of embeddings by soft assignment, reading the member rows of each component only."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, embeddings: Tensor, responsibilities: Tensor, membership: Tensor
     ) -> tuple[Tensor, Tensor]:
         n_labels, _, n_slots = responsibilities.shape
@@ -141,9 +143,7 @@ class _ResponsibilitySums(torch.autograd.Function):
         return sums, mass
 
     @staticmethod
-    def backward(  # type: ignore[override]
-        ctx: Any, gradient: Tensor, _mass_gradient: Tensor
-    ) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
         embeddings, responsibilities = ctx.saved_tensors
         by_embeddings = torch.zeros_like(embeddings)
         for (side, label), rows in ctx.rows:

@@ -126,7 +126,8 @@ class SparseRows:
 
     def product(self, weight: Tensor) -> Tensor:
         """Rows times ``weight`` (n_features, n_outputs)."""
-        result: Tensor = _SparseProduct.apply(weight, self)
+        apply: Any = _SparseProduct.apply
+        result: Tensor = apply(weight, self)
         return result
 
     @cached_property
@@ -134,9 +135,7 @@ class SparseRows:
         """Columns as rows, in the order of the original rows."""
         order = torch.argsort(self.columns, stable=True)
         lengths = self.indptr[1:] - self.indptr[:-1]
-        row_of = torch.repeat_interleave(
-            torch.arange(self.n_rows, device=lengths.device), lengths
-        )
+        row_of = torch.repeat_interleave(torch.arange(self.n_rows, device=lengths.device), lengths)
         counts = torch.bincount(self.columns, minlength=self.n_features)
         indptr = functional.pad(counts.cumsum(0), (1, 0))
         return SparseRows(indptr, row_of[order], self.values[order], self.n_rows)
@@ -146,12 +145,12 @@ class _SparseProduct(torch.autograd.Function):
     """Sparse rows times a dense matrix, differentiable in the matrix."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, rows: SparseRows) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, weight: Tensor, rows: SparseRows) -> Tensor:
         ctx.rows = rows
         return _weighted_row_sums(rows, weight)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return _weighted_row_sums(ctx.rows.transpose, gradient.contiguous()), None
 
 

@@ -62,9 +62,13 @@ class PNMLSettings:
         for name, choices in _CHOICES.items():
             _require(getattr(self, name) in choices, name, getattr(self, name), f"one of {choices}")
         for name in ("embedding_dim", "max_prototypes", "n_clustering", "batch_size"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1")
+            _require(
+                getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1"
+            )
         for name in ("max_epochs", "n_iter_no_change"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1")
+            _require(
+                getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1"
+            )
         for name in ("positive_rate", "negative_rate"):
             value = getattr(self, name)
             _require(0 < value <= 1, name, value, "a rate above 0 and at most 1")
@@ -85,9 +89,13 @@ class PNMLSettings:
         variance, temperature = self.cluster_variance, self.assignment_temperature
         if isinstance(variance, str):
             choices = ("effective", "within", "trainable")
-            _require(variance in choices, "cluster_variance", variance, f"a number or one of {choices}")
+            _require(
+                variance in choices, "cluster_variance", variance, f"a number or one of {choices}"
+            )
         else:
-            _require(variance > 0, "cluster_variance", variance, "a number above 0 or a rule's name")
+            _require(
+                variance > 0, "cluster_variance", variance, "a number above 0 or a rule's name"
+            )
         _require(
             temperature is None or temperature > 0,
             "assignment_temperature",
@@ -107,9 +115,7 @@ class PNMLSettings:
                 "prototype_update='stale' the prototypes carry no gradient. Use "
                 "prototype_update='epoch' or set correlation_penalty=0."
             )
-        if self.leave_one_out and (
-            self.prototypes != "single" or self.prototype_update == "stale"
-        ):
+        if self.leave_one_out and (self.prototypes != "single" or self.prototype_update == "stale"):
             raise ValueError(
                 "leave_one_out=True is defined for single prototypes that are recomputed at every "
                 "step; use prototypes='single' and prototype_update='epoch'."

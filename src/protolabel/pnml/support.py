@@ -72,7 +72,9 @@ class Support:
         squared : bool
         """
         negatives = 1 - self.positives if self.negatives is None else self.negatives
-        members = torch.stack([negatives, self.positives], dim=-1) * self.row_weights[..., None, None]
+        members = (
+            torch.stack([negatives, self.positives], dim=-1) * self.row_weights[..., None, None]
+        )
         counts = members.sum(1, keepdim=True)
         factors = torch.where(counts > 1, counts / (counts - 1).clamp_min(1), 1.0)
         own = torch.where(members[:, batch] > 0, factors, 1.0)  # (slices, queries, labels, 2)

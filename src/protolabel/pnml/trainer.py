@@ -20,6 +20,7 @@ from protolabel.pnml.loss import (
     metric_penalty,
 )
 from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.optimisation import adam, one_cycle
 from protolabel.pnml.prototypes import PrototypeSet
 from protolabel.pnml.rows import FeatureRows
 from protolabel.pnml.sampling import sample_rows
@@ -76,8 +77,10 @@ class Trainer:
         self.clusterings: list[Clustering] | None = None
         network.observe_labels(data.labels, self.row_weights)
         self.correlations = self._slice_correlations()
-        self.optimizer = self._optimizer()
-        self.n_steps = self.settings.max_epochs * math.ceil(data.rows.n_rows / self.settings.batch_size)
+        self.optimizer = adam(network)
+        self.n_steps = self.settings.max_epochs * math.ceil(
+            data.rows.n_rows / self.settings.batch_size
+        )
         self.step = 0
 
     def fit(self) -> tuple[EpochRecord, ...]:
@@ -109,15 +112,19 @@ class Trainer:
     def run_epoch(self, epoch: int) -> EpochRecord:
         """One pass over the shuffled rows."""
         started = time.perf_counter()
-        if self._needs_refresh:
+        if self.settings.prototype_update == "stale":
             self.refresh_prototypes()
+        elif self.settings.prototype_update == "epoch" and self.settings.prototypes == "multiple":
+            self.refresh_clusterings()
         order = torch.randperm(
             self.data.rows.n_rows, generator=self.generator, device=self.generator.device
         )
         losses = [self.train_step(batch) for batch in order.split(self.settings.batch_size)]
         total, entropy, correlation = (
             float(torch.stack(values).mean())
-            for values in zip(*((s.total, s.cross_entropy, s.correlation) for s in losses), strict=True)
+            for values in zip(
+                *((s.total, s.cross_entropy, s.correlation) for s in losses), strict=True
+            )
         )
         metric = self.network.metric
         frobenius = 0.0 if metric is None else float(metric_penalty(metric.detach()))
@@ -146,12 +153,14 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.loss(batch)
         if loss.total.requires_grad:
-            loss.total.backward()  # type: ignore[no-untyped-call]
+            loss.total.backward()
             self.optimizer.step()
         self.step += 1
         members = self.network.n_members
         return _StepLoss(
-            loss.total.detach() / members, loss.cross_entropy.detach() / members, loss.correlation.detach() / members
+            loss.total.detach() / members,
+            loss.cross_entropy.detach() / members,
+            loss.correlation.detach() / members,
         )
 
     def loss(self, batch: Tensor) -> _StepLoss:
@@ -177,15 +186,16 @@ class Trainer:
         return _StepLoss(total, entropy, correlation)
 
     @torch.no_grad()
-    def refresh_prototypes(self) -> None:
-        """Recompute the prototypes from all rows, in evaluation mode, with the weights as they are."""
-        support = Support.draw(
-            self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
+    def refresh_clusterings(self) -> None:
+        """Assign all rows to clusters anew, for means that follow the embeddings in the epoch."""
+        self.clusterings = cluster_slices(
+            self.network, self._all_rows(), keep_responsibilities=True
         )
-        if self.settings.prototypes == "multiple" and self.settings.prototype_update == "epoch":
-            self.clusterings = cluster_slices(self.network, support, keep_responsibilities=True)
-        else:
-            self.network.prototypes = support_prototypes(self.network, support)
+
+    @torch.no_grad()
+    def refresh_prototypes(self) -> None:
+        """Recompute the network's prototypes from all rows, in evaluation mode."""
+        self.network.prototypes = support_prototypes(self.network, self._all_rows())
 
     def finish(self) -> None:
         """Fix the prototypes for prediction: all rows, final weights, double precision."""
@@ -193,17 +203,11 @@ class Trainer:
         self.network.double()
         self.data = replace(self.data, labels=self.data.labels.double())
         self.row_weights = self.row_weights.double()
-        with torch.no_grad():
-            support = Support.draw(
-                self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
-            )
-            self.network.prototypes = support_prototypes(self.network, support)
+        self.refresh_prototypes()
 
-    @property
-    def _needs_refresh(self) -> bool:
-        if self.settings.prototype_update == "stale":
-            return True
-        return self.settings.prototypes == "multiple" and self.settings.prototype_update == "epoch"
+    def _all_rows(self) -> Support:
+        embeddings = self.network.embed(self.data.rows)
+        return Support.draw(self.network, embeddings, self.data.labels, self.row_weights)
 
     def _queries_and_prototypes(self, batch: Tensor) -> tuple[Tensor, PrototypeSet, Tensor | None]:
         """Embed the batch and the rows behind its prototypes."""
@@ -244,15 +248,6 @@ class Trainer:
             return None
         return label_correlations(self.data.labels)
 
-    def _optimizer(self) -> torch.optim.Adam:
-        metric = self.network.metric
-        others = [p for p in self.network.parameters() if p.requires_grad and p is not metric]
-        groups = [{"params": others, "weight_decay": 0.0}]
-        if metric is not None:
-            # The gradient of the penalty, 2 lambda U, is exactly Adam's L2 weight decay.
-            groups.append({"params": [metric], "weight_decay": 2 * self.settings.metric_penalty})
-        return torch.optim.Adam(groups, lr=self.settings.learning_rate, fused=True)
-
     def _set_learning_rate(self) -> None:
         if self.settings.schedule == "constant":
             return
@@ -273,10 +268,7 @@ class Trainer:
         rows, labels = self.data.validation_rows, self.data.validation_labels
         if rows is None or labels is None:
             return record
-        support = Support.draw(
-            self.network, self.network.embed(self.data.rows), self.data.labels, self.row_weights
-        )
-        self.network.prototypes = support_prototypes(self.network, support)
+        self.refresh_prototypes()
         logits = self.network.average_members(self.network.member_logits(rows))
         entropy = cross_entropy(logits[None], labels[None], torch.ones_like(labels)[None])
         predicted = logits > 0
@@ -291,24 +283,11 @@ class Trainer:
         """Load parameters; the prototypes, whose number may differ, are computed anew after it."""
         own = self.network.state_dict()
         self.network.load_state_dict(
-            {name: state[name] if state[name].shape == value.shape else value for name, value in own.items()}
+            {
+                name: state[name] if state[name].shape == value.shape else value
+                for name, value in own.items()
+            }
         )
-
-
-def one_cycle(step: int, n_steps: int, peak: float) -> float:
-    """Learning rate that rises from peak / 25 over 30 % of the steps and falls by a cosine to 0.
-
-    Examples
-    --------
-    >>> one_cycle(0, 100, 1.0), round(one_cycle(30, 100, 1.0), 6)
-    (0.04, 1.0)
-    """
-    warm_up = max(1.0, 0.3 * n_steps)
-    start = peak / 25
-    if step < warm_up:
-        return start + (peak - start) * (1 - math.cos(math.pi * step / warm_up)) / 2
-    progress = (step - warm_up) / max(1.0, n_steps - warm_up)
-    return peak * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
 
 
 def _restrict(clusterings: list[Clustering] | None, index: Tensor) -> list[Clustering] | None:
@@ -316,7 +295,9 @@ def _restrict(clusterings: list[Clustering] | None, index: Tensor) -> list[Clust
     if clusterings is None:
         return None
     return [
-        replace(c, responsibilities=None if c.responsibilities is None else c.responsibilities[:, index])
+        replace(
+            c, responsibilities=None if c.responsibilities is None else c.responsibilities[:, index]
+        )
         for c in clusterings
     ]
 

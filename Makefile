@@ -1,0 +1,46 @@
+# Each target sets up what it needs: `make demo` and `make test` are all a newcomer runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+
+# Benchmark files beside the checkout, where they are; tests that need them skip otherwise.
+export PROTOLABEL_DATA ?= $(realpath ../shared/data)
+# Parallel tests on more threads than cores are many times slower.
+TEST_ENVIRONMENT := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+TEST_JOBS ?= 2
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.core
+	$(BIN)/protolabel demo
+
+test: $(VENV)/.dev
+	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest --numprocesses $(TEST_JOBS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.core
+	$(BIN)/python benchmarks/training_time.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable ".[test,lint]"
+	touch $@ $(VENV)/.core

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel.preprocessing.features import FeatureScaler
+
+
+@pytest.fixture
+def counts():
+    return sp.random(40, 12, density=0.2, format="csr", random_state=1)
+
+
+def test_dense_columns_are_standardised():
+    X = np.random.default_rng(0).normal(3, 5, size=(50, 4))
+    Z = FeatureScaler().fit_transform(X)
+    assert np.allclose(Z.mean(0), 0)
+    assert np.allclose(Z.std(0), 1)
+
+
+def test_a_constant_column_becomes_zero_not_nan():
+    X = np.column_stack([np.full(7, 0.1), np.arange(7.0)])
+    Z = FeatureScaler("standard").fit_transform(X)
+    assert np.allclose(Z[:, 0], 0)
+    assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-8, 0.1, 1e9])
+def test_a_constant_column_of_any_size_is_recognised(value):
+    X = np.full((1000, 1), value, dtype=np.float32)
+    assert np.abs(FeatureScaler("standard").fit_transform(X)).max() <= 1e-6 * max(value, 1)
+
+
+def test_text_weights_and_row_length_follow_the_formula(counts):
+    Z = FeatureScaler().fit_transform(counts)
+    dense = counts.toarray()
+    frequency = (dense != 0).sum(0)
+    expected = dense * (np.log(41 / (1 + frequency)) + 1)
+    norms = np.linalg.norm(expected, axis=1, keepdims=True)
+    expected = 4 * expected / np.where(norms > 0, norms, 1)
+    assert sp.issparse(Z)
+    assert np.allclose(Z.toarray(), expected)
+
+
+def test_mostly_zero_dense_input_is_scaled_like_the_same_sparse_input(counts):
+    dense = FeatureScaler().fit(counts.toarray())
+    assert dense.scaling_ == "text"
+    assert np.allclose(
+        dense.transform(counts.toarray()), FeatureScaler().fit_transform(counts).toarray()
+    )
+
+
+def test_negative_values_are_never_taken_for_text():
+    X = np.zeros((10, 10))
+    X[0, 0] = -1
+    assert FeatureScaler().fit(X).scaling_ == "standard"
+
+
+def test_only_training_rows_decide_the_weights(counts):
+    scaler = FeatureScaler().fit(counts[:20])
+    alone = scaler.transform(counts[[30]]).toarray()
+    assert np.allclose(scaler.transform(counts[20:])[[10]].toarray(), alone)
+
+
+def test_sparse_input_is_not_centred_nor_changed_in_place(counts):
+    before = counts.copy()
+    Z = FeatureScaler("standard").fit_transform(counts)
+    assert Z.nnz == counts.nnz
+    assert (counts != before).nnz == 0
+    assert np.allclose(Z.toarray(), counts.toarray() / np.where(s := counts.toarray().std(0), s, 1))
+
+
+def test_no_scaling_returns_the_input():
+    X = np.ones((2, 2))
+    assert FeatureScaler("none").fit_transform(X) is X
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="feature_scaling='minmax' is unknown"):
+        FeatureScaler("minmax").fit(np.ones((2, 2)))
