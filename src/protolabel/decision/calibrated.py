@@ -22,7 +22,7 @@ from protolabel.decision.calibration import LabelCalibration, fit_calibration
 from protolabel.preprocessing.labels import encode_targets
 
 
-class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A multi-label classifier with probabilities calibrated by inner cross-validation.
 
     The maps from scores to probabilities are fitted on scores that each row got from a model

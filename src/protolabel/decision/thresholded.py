@@ -36,7 +36,7 @@ from protolabel.preprocessing.labels import encode_targets
 RULES = ("prior_tilted", "global", "per_label", "cardinality", "fixed")
 
 
-class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A multi-label classifier whose decision thresholds are tuned by inner cross-validation.
 
     The thresholds are found on scores that each row got from a model trained without it, and are

@@ -88,7 +88,7 @@ def iterative_stratification(
     return group_folds[members]
 
 
-class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
+class MultilabelStratifiedKFold(BaseCrossValidator):
     """K folds with the same share of every label.
 
     Parameters
@@ -182,7 +182,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             yield folds == fold
 
 
-class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
+class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     """Independent random splits in two, with the same share of every label on both sides.
 
     Parameters
