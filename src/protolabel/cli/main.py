@@ -26,9 +26,20 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(published.app, name="published")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def main(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    version: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the full traceback of an error.")
     ] = False,
@@ -36,9 +47,6 @@ def main(
     """Multi-label learning with prototypical networks."""
     if debug:
         os.environ["PROTOLABEL_DEBUG"] = "1"
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
 
 
 def run() -> None:
