@@ -27,7 +27,7 @@ def as_score_matrix(scores: ArrayLike) -> NDArray[np.float64]:
 
 def as_label_matrix(Y: Any, shape: tuple[int, ...]) -> Any:
     """Return 0/1 labels as a CSR array of the shape of the scores."""
-    truth = sparse.csr_array(Y if sparse.issparse(Y) else np.asarray(Y))
+    truth = sparse.csr_array(Y if sparse.issparse(Y) else np.asarray(Y), copy=True)
     if truth.shape != shape:
         raise ValueError(
             f"Y has shape {truth.shape} but scores has shape {shape}; "

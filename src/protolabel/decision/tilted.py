@@ -93,10 +93,10 @@ def tune_prior_tilted(
         0/1 labels of the same rows.
     objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
         What to maximise; "balanced" is the sum of the three others.
-    gammas : sequence of float, default=(0.0, 0.1, ..., 1.0)
-        Tilts to try.
-    deltas : sequence of float, default=(-3.0, -2.8, ..., 2.0)
-        Levels to try.
+    gammas : sequence of float, default=GAMMAS
+        Tilts to try: 0, 0.1, ..., 1.
+    deltas : sequence of float, default=DELTAS
+        Levels to try: -3, -2.8, ..., 2.
     max_cells : int, default=5_000_000
         With more (row, label) cells than this, a random subset of the rows is used. The priors
         always come from all rows.

@@ -107,8 +107,10 @@ def label_propensities(Y_train: Labels, *, a: float = 0.55, b: float = 1.5) -> N
     ----------
     Y_train : array-like or sparse of shape (n_samples, n_labels)
         0/1 labels of the training rows.
-    a, b : float, default=0.55 and 1.5
-        Constants of the model; the defaults are those for data without better knowledge.
+    a : float, default=0.55
+        Exponent of the model; the default is the one for data without better knowledge.
+    b : float, default=1.5
+        Offset of the counts, likewise.
 
     Returns
     -------
