@@ -189,7 +189,7 @@ def test_huge_values_do_not_overflow(make, data):
         ({"assignment_temperature": 0.0}, "assignment_temperature=0.0 cannot be used"),
         ({"max_epochs": 0}, "max_epochs=0 cannot be used"),
         ({"n_members": 0}, "n_members=0 cannot be used"),
-        ({"thresholds": "best"}, "thresholds='best' is unknown"),
+        ({"thresholds": "best"}, "thresholds is 'best', expected one of"),
         ({"device": "tpu"}, "device='tpu' is unknown"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5 cannot be used"),
         ({"correlation_penalty": 0.1}, "correlation_penalty=0.1 would have no effect"),

@@ -303,6 +303,7 @@ def test_fitting_warns_of_nothing_and_prints_nothing(labelled, capsys):
 def test_documented_defaults_are_the_real_ones():
     signature = inspect.signature(PNMLClassifier.__init__).parameters
     documentation = inspect.getdoc(PNMLClassifier).split("Attributes\n")[0]
+    documentation = re.sub(r"\\\n\s+", "", documentation)
     for names, text in re.findall(r"^(\w[\w, ]*) : .*default=(.*)$", documentation, re.MULTILINE):
         values = text.split(" and ")
         for position, name in enumerate(names.split(", ")):
@@ -325,6 +326,21 @@ def test_thresholds_are_tuned_on_out_of_fold_scores(labelled):
     assert not np.allclose(tuned.thresholds_, 0)
     assert np.array_equal(fixed.thresholds_, np.zeros(3))
     assert np.array_equal(tuned.predict(X), tuned.decision_function(X) > tuned.thresholds_)
+
+
+@pytest.mark.parametrize("rule", ["global", "per_label", "cardinality"])
+def test_every_threshold_rule_can_be_chosen(labelled, rule):
+    X, Y = labelled
+    model = quick(max_epochs=10, thresholds=rule).fit(X, Y)
+    assert (model.predict(X) == Y).mean() > 0.75
+    assert np.unique(model.thresholds_).size == (3 if rule == "per_label" else 1)
+
+
+def test_at_least_one_label_is_given_where_asked(labelled):
+    X, Y = labelled
+    model = quick(thresholds="fixed").fit(X, Y)
+    assert (model.predict(X).sum(1) == 0).any()
+    assert (model.set_params(at_least_one=True).predict(X).sum(1) >= 1).all()
 
 
 @pytest.mark.parametrize(

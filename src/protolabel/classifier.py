@@ -19,6 +19,8 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from protolabel.decision.rules import apply_thresholds
+from protolabel.decision.tuning import Objective, RuleName
 from protolabel.fitting import FitOptions, fit_model
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
@@ -125,11 +127,16 @@ class PNMLClassifier(
     cross_fit : bool, default=True
         Train each member without its own part of the rows, which gives honest scores of all
         training rows to choose thresholds with. Needs two members and twice as many rows.
-    thresholds : {"prior_tilted", "fixed"}, default="prior_tilted"
-        Decision thresholds of a multi-label target: tuned on the out-of-fold scores of
-        ``cross_fit`` when there are at least 100 rows, or log-odds of zero.
+    thresholds : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
+            default="prior_tilted"
+        Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
+        ``cross_fit`` when there are at least 100 rows: along the priors of the labels, one for
+        all, one per label, or such that the mean number of labels is kept. ``"fixed"``, and
+        what holds without those scores, are log-odds of zero.
     threshold_objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
         What tuned thresholds maximise; ``"balanced"`` is the sum of the three others.
+    at_least_one : bool, default=False
+        Give a row that would get no label the one closest to its threshold.
     feature_scaling : {"auto", "standard", "text", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     early_stopping : bool, default=False
@@ -218,8 +225,9 @@ class PNMLClassifier(
         max_epochs: int | Literal["auto"] = "auto",
         n_members: int = 5,
         cross_fit: bool = True,
-        thresholds: Literal["prior_tilted", "fixed"] = "prior_tilted",
-        threshold_objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"] = "balanced",
+        thresholds: RuleName = "prior_tilted",
+        threshold_objective: Objective = "balanced",
+        at_least_one: bool = False,
         feature_scaling: Literal["auto", "standard", "text", "none"] = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -263,6 +271,7 @@ class PNMLClassifier(
         self.cross_fit = cross_fit
         self.thresholds = thresholds
         self.threshold_objective = threshold_objective
+        self.at_least_one = at_least_one
         self.feature_scaling = feature_scaling
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -347,7 +356,7 @@ class PNMLClassifier(
         """Predict the labels of rows as a 0/1 matrix, or the class of a one-dimensional target."""
         scores = self._scores(X)
         if self._kind == "multilabel":
-            return (scores > self.thresholds_).astype(np.int64)
+            return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
         if self._kind == "multiclass":
             return np.asarray(self.classes_[scores.argmax(axis=1)])
         positive = (scores.ravel() > 0).astype(np.int64)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
-from protolabel.decision.thresholds import tune_prior_tilted
+from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import FeatureRows, feature_rows
@@ -31,8 +31,8 @@ class FitOptions:
 
     n_members: int
     cross_fit: bool
-    thresholds: Literal["prior_tilted", "fixed"]
-    threshold_objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"]
+    thresholds: RuleName
+    threshold_objective: Objective
     feature_scaling: Scaling
     early_stopping: bool
     validation_fraction: float
@@ -42,10 +42,7 @@ class FitOptions:
     def __post_init__(self) -> None:
         if self.n_members < 1:
             raise ValueError(f"n_members={self.n_members} cannot be used; expected at least 1.")
-        if self.thresholds not in ("prior_tilted", "fixed"):
-            raise ValueError(
-                f"thresholds={self.thresholds!r} is unknown; use 'prior_tilted' or 'fixed'."
-            )
+        check_rule(self.thresholds, self.threshold_objective, parameter="thresholds")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} cannot be used; "
@@ -170,9 +167,7 @@ def _label_tensor(Y: sp.csr_array, device: torch.device) -> torch.Tensor:
 def _tunes_thresholds(options: FitOptions, folds: np.ndarray) -> bool:
     cross_fitted = bool((folds >= 0).all())
     return (
-        options.thresholds == "prior_tilted"
-        and cross_fitted
-        and len(folds) >= MIN_ROWS_TO_TUNE_THRESHOLDS
+        options.thresholds != "fixed" and cross_fitted and len(folds) >= MIN_ROWS_TO_TUNE_THRESHOLDS
     )
 
 
@@ -191,7 +186,9 @@ def _tuned_thresholds(
         index = torch.from_numpy(own).to(network.positions.device)
         member_logits = network.member_logits(rows.take(index))[member : member + 1]
         scores[own] = network.average_members(member_logits).cpu().numpy()
-    rule = tune_prior_tilted(scores, Y, objective=options.threshold_objective, rng=rng)
+    rule = tune_thresholds(
+        options.thresholds, scores, Y, objective=options.threshold_objective, rng=rng
+    )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
     return np.where((counts > 0) & (counts < Y.shape[0]), rule.thresholds, 0.0)
