@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import metrics as sk
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -161,6 +162,26 @@ def test_infinite_scores_are_ranked_and_nan_is_refused():
 def test_bad_input_is_refused_with_a_reason(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_frames_are_accepted():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    Y, P = np.array([[1, 0], [1, 1]]), np.array([[1, 0], [0, 1]])
+    expected = ours.evaluate(Y, P, [[0.9, 0.1], [0.2, 0.7]], edge="sklearn")
+    for frame in (pandas.DataFrame, lambda array: polars.DataFrame(array, schema=["a", "b"])):
+        scores = frame(np.array([[0.9, 0.1], [0.2, 0.7]]))
+        assert ours.evaluate(frame(Y), frame(P), scores, edge="sklearn") == expected
+
+
+def test_stored_zeros_and_duplicates_of_sparse_labels_are_understood_and_left_alone():
+    stored = sparse.csr_matrix(
+        (np.array([1, 0]), (np.array([0, 1]), np.array([0, 1]))), shape=(2, 2)
+    )
+    assert ours.micro_f1(stored, [[1, 0], [0, 0]]) == 1.0
+    assert stored.nnz == 2
+    twice = sparse.coo_array((np.array([1, 1]), (np.array([0, 0]), np.array([0, 0]))), shape=(2, 2))
+    with pytest.raises(ValueError, match="Y_true contains 2, expected only 0 and 1"):
+        ours.micro_f1(twice, [[1, 0], [0, 0]])
 
 
 def test_propensities_follow_the_published_formula():

@@ -7,8 +7,9 @@ import pytest
 from iterstrat.ml_stratifiers import MultilabelStratifiedKFold as OracleKFold
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 
 from protolabel.preprocessing.fold_quality import measure_folds
@@ -168,6 +169,23 @@ def test_groups_given_to_scikit_learn_reach_the_splitter():
         model, X, Y, groups=groups, cv=MultilabelStratifiedKFold(3, random_state=0)
     )
     assert scores.shape == (3,)
+
+
+def test_metadata_routing_hands_groups_to_the_splitter():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(120, 3)), rng.integers(0, 2, (120, 3))
+    groups = np.arange(120) // 10
+    with config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            OneVsRestClassifier(LogisticRegression()),
+            X,
+            Y,
+            params={"groups": groups},
+            cv=MultilabelStratifiedKFold(3, random_state=0),
+            return_indices=True,
+        )
+    for train, test in zip(*found["indices"].values(), strict=True):
+        assert not set(groups[train]) & set(groups[test])
 
 
 def test_the_splitters_work_in_grid_search_with_sparse_labels():

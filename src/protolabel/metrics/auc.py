@@ -64,7 +64,7 @@ def micro_auc(Y_true: Labels, scores: ArrayLike) -> float:
     checked = as_scores(scores, truth.shape)
     if truth.nnz in (0, checked.size):
         return _undefined("Not one cell")
-    return float(roc_auc_score(truth.toarray().ravel(), _orderable(checked).ravel()))
+    return float(roc_auc_score((truth != 0).toarray().ravel(), _orderable(checked).ravel()))
 
 
 def label_auc(truth: Indicator, scores: Floats) -> NDArray[np.float64]:

@@ -173,9 +173,7 @@ def propensity_scored_precision_at_k(
         )
     gains = 1 / weights
     reached = _gain_per_row(truth, checked, _shares_of_top(k), gains).sum()
-    # A score that orders the relevant labels by their gain is the best possible one.
-    ideal_scores = truth.toarray() * gains
-    possible = _gain_per_row(truth, ideal_scores, _shares_of_top(k), gains).sum()
+    possible = _largest_sums(truth, gains, k)
     return float(reached / possible) if possible else float("nan")
 
 
@@ -220,6 +218,15 @@ def _checked(Y_true: Labels, scores: ArrayLike, k: int) -> tuple[Indicator, Floa
 def _shares_of_top(k: int) -> NDArray[np.float64]:
     """Return the cumulative worth of the first positions when each counts as one."""
     return np.arange(k + 1, dtype=np.float64)
+
+
+def _largest_sums(truth: Indicator, gains: NDArray[np.float64], k: int) -> float:
+    """Sum the ``k`` largest gains among the relevant labels of every row."""
+    n_relevant = np.diff(truth.indptr)
+    row = np.repeat(np.arange(truth.shape[0]), n_relevant)
+    falling = np.lexsort((-gains[truth.indices], row))
+    place = np.arange(row.size) - np.repeat(truth.indptr[:-1], n_relevant)
+    return float(gains[truth.indices][falling][place < k].sum())
 
 
 def _gain_per_row(
