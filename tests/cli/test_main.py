@@ -74,18 +74,10 @@ def test_an_interrupt_has_its_own_exit_code(monkeypatch):
 
 
 def test_an_unknown_dataset_in_a_real_process_gives_a_hint_and_no_traceback(tmp_path):
+    program = [sys.executable, "-c", "from protolabel.cli.main import run; run()"]
+    arguments = ["benchmark", "run", "--datasets", "yeats", "--output", str(tmp_path / "run")]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from protolabel.cli.main import run; run()",
-            "benchmark",
-            "run",
-            "--datasets",
-            "yeats",
-            "--output",
-            str(tmp_path / "run"),
-        ],
+        [*program, *arguments],
         capture_output=True,
         text=True,
         check=False,

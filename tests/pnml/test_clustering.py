@@ -202,6 +202,19 @@ def test_a_negative_threshold_is_zero_and_warned_of():
         assert creation_threshold(1.0, 0.0, 2.0, 4) == 0.0
 
 
+def test_effective_variance_and_threshold_equal_the_loops(blobs, settings):
+    embeddings, labels = blobs
+    found = cluster_components(
+        torch.from_numpy(embeddings),
+        both_sides(labels),
+        settings(prototypes="multiple", concentration=0.3),
+    )
+    variance, threshold = naive.effective_rule(embeddings, labels, 0.3)
+    assert found.rule.variance == pytest.approx(variance)
+    assert found.rule.threshold == pytest.approx(threshold)
+    assert found.rule.temperature == pytest.approx(2 * variance)
+
+
 def test_effective_variance_ignores_scale_and_unused_coordinates(blobs, settings):
     embeddings, labels = blobs
     points, membership = torch.from_numpy(embeddings), both_sides(labels)

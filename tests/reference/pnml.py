@@ -46,6 +46,24 @@ def grow(embeddings, members, start, threshold, cap):
     return created
 
 
+def effective_rule(embeddings, labels, alpha):
+    """Variance and threshold in the dimensions that the embeddings occupy, by loops."""
+    n_rows, dim = embeddings.shape
+    means, squares = [], []
+    for k in range(labels.shape[1]):
+        for side in (0, 1):
+            members = labels[:, k] == side
+            mean = component_mean(embeddings, members)
+            means.append(mean)
+            squares += [((e - mean) ** 2).sum() for e in embeddings[members]]
+    means = np.array(means)
+    rho = np.mean([means[:, j].var(ddof=1) for j in range(dim)])
+    covariance = np.cov(embeddings.T)
+    occupied = np.trace(covariance) ** 2 / np.trace(covariance @ covariance)
+    sigma = np.mean(squares) / occupied
+    return sigma, printed_threshold(sigma, rho * dim / occupied, alpha, occupied)
+
+
 def responsibilities(e, prototypes, temperature):
     """Soft assignment of one row over the prototypes of its component."""
     weights = [
