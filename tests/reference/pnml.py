@@ -48,7 +48,7 @@ def grow(embeddings, members, start, threshold, cap):
 
 def effective_rule(embeddings, labels, alpha):
     """Variance and threshold in the dimensions that the embeddings occupy, by loops."""
-    n_rows, dim = embeddings.shape
+    dim = embeddings.shape[1]
     means, squares = [], []
     for k in range(labels.shape[1]):
         for side in (0, 1):
