@@ -13,6 +13,7 @@ from protolabel.exceptions import DatasetError
 
 GZIP_MAGIC = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"
+_DAMAGE = (EOFError, OSError, zlib.error)
 
 
 def problem_at(path: Path, line_number: int, problem: str) -> DatasetError:
@@ -70,44 +71,108 @@ def iter_lines(
     ...     list(iter_lines(path))
     ['one', 'two']
     """
-    with open_binary(path) as file:
-        budget = limits.content_budget(path.stat().st_size)
-        longest = limits.max_line_bytes
-        spent = 0
-        number = 0
-        while True:
-            number += 1
-            try:
-                raw = file.readline(longest + 1)
-            except (EOFError, OSError, zlib.error) as error:
-                raise problem_at(
-                    path,
-                    number,
-                    f"the compressed stream is damaged or cut short ({error}); fetch it again",
-                ) from error
-            if not raw:
-                return
-            spent += len(raw)
-            if len(raw) > longest:
-                raise problem_at(
-                    path, number, f"longer than {longest} bytes, the limit for one line"
-                )
-            if spent > budget:
-                raise problem_at(
-                    path,
-                    number,
-                    f"more than {budget} bytes after decompression, the limit for a file of "
-                    "this size; raise ReadLimits.max_ratio or max_bytes if you trust it",
-                )
-            if number == 1 and raw.startswith(UTF8_MARK):
-                raw = raw[3:]
-            try:
-                line = raw.rstrip(b"\r\n").decode(encoding)
-            except UnicodeDecodeError as error:
-                raise problem_at(
-                    path,
-                    number,
-                    f"byte 0x{raw[error.start]:02x} at position {error.start} is not valid "
-                    f"{encoding}; pass the encoding of the file, for example encoding='latin-1'",
-                ) from error
-            yield line
+    with LineStream(path, encoding=encoding, limits=limits) as stream:
+        yield from stream
+
+
+class LineStream:
+    """The lines of a text file, one by one or in blocks of bytes, within limits.
+
+    Parameters
+    ----------
+    path : Path
+        Plain or gzip-compressed text.
+    encoding : str, default="utf-8"
+        How bytes become characters.
+    limits : ReadLimits, default=DEFAULT_LIMITS
+        When to refuse the file.
+    """
+
+    def __init__(
+        self, path: Path, *, encoding: str = "utf-8", limits: ReadLimits = DEFAULT_LIMITS
+    ) -> None:
+        self.path = path
+        self.encoding = encoding
+        self.limits = limits
+        self.n_lines = 0
+        self._spent = 0
+        self._file = open_binary(path)
+        self._budget = limits.content_budget(path.stat().st_size)
+
+    def __enter__(self) -> LineStream:
+        """Return the stream itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the stream itself."""
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line without its line end."""
+        raw = self._read_line()
+        if not raw:
+            raise StopIteration
+        self.n_lines += 1
+        if self.n_lines == 1 and raw.startswith(UTF8_MARK):
+            raw = raw[3:]
+        return self.decode(raw, self.n_lines)
+
+    def read_block(self, n_bytes: int) -> bytes:
+        """Return about so many bytes of whole lines, empty at the end of the file."""
+        try:
+            block = self._file.read(n_bytes)
+        except _DAMAGE as error:
+            raise self._damaged(error) from error
+        self._spend(len(block))
+        if block and not block.endswith(b"\n"):
+            block += self._read_line()
+        self.n_lines += block.count(b"\n") + (not block.endswith(b"\n") and block != b"")
+        return block
+
+    def decode(self, raw: bytes, number: int) -> str:
+        """Return a line as text, without its line end."""
+        try:
+            return raw.rstrip(b"\r\n").decode(self.encoding)
+        except UnicodeDecodeError as error:
+            raise problem_at(
+                self.path,
+                number,
+                f"byte 0x{raw[error.start]:02x} at position {error.start} is not valid "
+                f"{self.encoding}; pass the encoding of the file, for example encoding='latin-1'",
+            ) from error
+
+    def _read_line(self) -> bytes:
+        """Return the rest of the line, its end included."""
+        longest = self.limits.max_line_bytes
+        try:
+            raw = self._file.readline(longest + 1)
+        except _DAMAGE as error:
+            raise self._damaged(error) from error
+        if len(raw) > longest:
+            raise problem_at(
+                self.path, self.n_lines + 1, f"longer than {longest} bytes, the limit for one line"
+            )
+        self._spend(len(raw))
+        return raw
+
+    def _spend(self, n_bytes: int) -> None:
+        """Count what was decompressed, and stop at the limit."""
+        self._spent += n_bytes
+        if self._spent > self._budget:
+            raise problem_at(
+                self.path,
+                self.n_lines + 1,
+                f"more than {self._budget} bytes after decompression, the limit for a file of "
+                "this size; raise ReadLimits.max_ratio or max_bytes if you trust it",
+            )
+
+    def _damaged(self, error: Exception) -> DatasetError:
+        return problem_at(
+            self.path,
+            self.n_lines + 1,
+            f"the compressed stream is damaged or cut short ({error}); fetch it again",
+        )

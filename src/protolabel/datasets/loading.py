@@ -91,9 +91,9 @@ def find_folder(spec: DatasetSpec, data_home: str | Path | None = None) -> Path:
         return fetch_files(spec, cache_home(data_home) / spec.data_folder)
     files = " and ".join(file.name for file in spec.files)
     raise DatasetError(
-        f"dataset {spec.name!r} was not found in {', '.join(tried)}, "
-        f"so get it from {' or '.join(spec.sources)} and put {files} into "
-        f"<folder>/{spec.data_folder}, with {DATA_VARIABLE}=<folder>"
+        f"dataset {spec.name!r} was not found in {', '.join(tried)}, and it has no checksum to "
+        f"download it by. Get it from {' or '.join(spec.sources)}, put {files} into "
+        f"<folder>/{spec.data_folder} and set {DATA_VARIABLE}=<folder>"
     )
 
 

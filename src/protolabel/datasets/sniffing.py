@@ -26,8 +26,9 @@ FORMATS: tuple[Format, ...] = (
     "npz",
     "text",
 )
-_INDEX_VALUE_ROW = re.compile(r"\s*(?:\d+(?:,\d+)*,?)?(?:(?:^|\s+)\d+:\S+)+\s*(#.*)?", re.ASCII)
-_TEXT_ROW = re.compile(r"[^\t]*\s[^\t]*\t\s*\d+(?:\s*,\s*\d+)*\s*(?:\t.*)?", re.ASCII)
+_LABELS = re.compile(r"\d+(?:,\d+)*,?", re.ASCII)
+_FEATURE = re.compile(r"\d+:[-+.\deE]+", re.ASCII)
+_TAG_NUMBERS = re.compile(r"\s*\d+(?:\s*,\s*\d+)*\s*", re.ASCII)
 _MAX_LOOK = 50
 
 
@@ -92,9 +93,9 @@ def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
             return "mulan"
         if HEADER.fullmatch(text):
             return "xmlc"
-        if _INDEX_VALUE_ROW.fullmatch(line):
+        if _is_index_value_row(text):
             return "libsvm" if has_hash_comment or "#" in line else "xmlc"
-        if _TEXT_ROW.fullmatch(line):
+        if _is_text_row(line):
             return "text"
         if any(delimiter in text for delimiter in "\t,;|"):
             return "csv"
@@ -104,3 +105,18 @@ def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
         1,
         f"the content is none of the formats {', '.join(FORMATS)}; pass format= if it is",
     )
+
+
+def _is_index_value_row(text: str) -> bool:
+    """Tell whether a line starts like ``3,17 5:0.5`` or ``5:0.5``."""
+    tokens = text.partition("#")[0].split(None, 3)[:3]
+    if tokens and _LABELS.fullmatch(tokens[0]):
+        tokens = tokens[1:]
+    return bool(tokens) and all(_FEATURE.fullmatch(token) for token in tokens)
+
+
+def _is_text_row(line: str) -> bool:
+    """Tell whether a line is a text of some words, a tab and numbers."""
+    cells = line.split("\t", 2)
+    is_text = len(cells) >= 2 and " " in cells[0].strip()
+    return is_text and _TAG_NUMBERS.fullmatch(cells[1]) is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from protolabel.datasets.categories import expand_categories
 from protolabel.datasets.dataset import MultiLabelDataset, Provenance
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
-from protolabel.datasets.lines import iter_lines
+from protolabel.datasets.lines import LineStream
 from protolabel.datasets.readers.arff_header import ArffHeader, read_header
 from protolabel.datasets.readers.arff_rows import ArffTable, read_rows
 
@@ -43,10 +43,10 @@ def read_arff(
     header : ArffHeader
         What the file declares.
     """
-    lines = iter_lines(path, encoding=encoding, limits=limits)
-    header = read_header(path, lines)
-    positions = sorted(find_labels(header))
-    table = read_rows(path, header, lines, positions)
+    with LineStream(path, encoding=encoding, limits=limits) as lines:
+        header = read_header(path, lines)
+        positions = sorted(find_labels(header))
+        table = read_rows(path, header, lines, positions)
     label_names = tuple(header.attributes[position].name for position in positions)
     X, feature_names, notes = _finish_features(table)
     dataset = MultiLabelDataset(

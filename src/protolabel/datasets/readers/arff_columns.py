@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 from protolabel.datasets.readers.arff_header import Attribute
 
@@ -41,6 +41,8 @@ class Column:
         Whether the numbers are mere codes of named values.
     may_be_label : bool
         Whether its values can be told to be 0 and 1.
+    numbers : frozenset of float, default=frozenset()
+        The numbers that a nominal column may hold.
     """
 
     attribute: Attribute
@@ -48,11 +50,7 @@ class Column:
     is_plain: bool
     is_category: bool
     may_be_label: bool
-
-    @cached_property
-    def numbers(self) -> frozenset[float]:
-        """The numbers that a nominal column may hold."""
-        return frozenset((self.codes or {}).values())
+    numbers: frozenset[float] = frozenset()
 
     @property
     def default(self) -> float:
@@ -98,15 +96,20 @@ def plan_column(attribute: Attribute) -> Column:
     if attribute.kind != "nominal":
         is_numeric = attribute.kind == "numeric"
         return Column(attribute, None, is_numeric, is_category=False, may_be_label=is_numeric)
-    values = attribute.values
+    codes, is_plain, is_category, may_be_label = _plan_values(attribute.values)
+    numbers = frozenset(codes.values())
+    return Column(attribute, codes, is_plain, is_category, may_be_label, numbers)
+
+
+@lru_cache(maxsize=64)
+def _plan_values(values: tuple[str, ...]) -> tuple[dict[str, float], bool, bool, bool]:
+    """Return codes, is_plain, is_category and may_be_label of nominal values."""
     if all(_NUMBER.fullmatch(value) for value in values):
         numbers = [float(value) for value in values]
         if len(set(numbers)) == len(numbers) and all(map(math.isfinite, numbers)):
             codes = dict(zip(values, numbers, strict=True))
-            may_be_label = set(numbers) <= {0.0, 1.0}
-            return Column(attribute, codes, True, is_category=False, may_be_label=may_be_label)
+            return codes, True, False, set(numbers) <= {0.0, 1.0}
     if len(values) == 2 and {_TRUTH.get(value.lower()) for value in values} == {0.0, 1.0}:
-        codes = {value: _TRUTH[value.lower()] for value in values}
-        return Column(attribute, codes, False, is_category=False, may_be_label=True)
+        return {value: _TRUTH[value.lower()] for value in values}, False, False, True
     codes = {value: float(code) for code, value in enumerate(dict.fromkeys(values))}
-    return Column(attribute, codes, False, is_category=True, may_be_label=False)
+    return codes, False, True, False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -12,9 +13,11 @@ from protolabel.datasets.lines import problem_at
 
 AttributeKind = Literal["numeric", "nominal", "unusable"]
 
-_QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
-_NAME = re.compile(rf"\s*({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)", re.DOTALL)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,{{}}'\"]+(?:\\['\"][^,{{}}'\"]*)*)\s*(,|$)")
+QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+_NAME = re.compile(rf"\s*({QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)", re.DOTALL)
+_BARE = r"""(?:[^,{}'"\\]|\\['"]|\\)++"""
+# possessive throughout, so that no line can make matching take more than linear time
+_VALUE = re.compile(rf"\s*+({QUOTED}|{_BARE})\s*+(,|$)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_QUOTE = re.compile(r"\\(['\"%])")
@@ -85,7 +88,7 @@ def unquote(token: str) -> str:
     """
     if len(token) >= 2 and token[0] in "'\"" and token[-1] == token[0]:
         return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), token[1:-1])
-    return _ESCAPED_QUOTE.sub(r"\1", token)
+    return _ESCAPED_QUOTE.sub(r"\1", token) if "\\" in token else token
 
 
 def read_header(path: Path, lines: Iterator[str]) -> ArffHeader:
@@ -165,16 +168,15 @@ def _parse_attribute(path: Path, number: int, rest: str) -> Attribute:
     name = unquote(found[1])
     type_text = found[2]
     if type_text.startswith("{"):
-        body, closed, _ = type_text[1:].rpartition("}")
-        tokens = split_values(body) if closed else None
-        if tokens is None:
+        values = _nominal_values(type_text)
+        if values is None:
             raise problem_at(
                 path,
                 number,
                 f"the values of attribute {name!r} are not a list like {{a,b,'c d'}}: "
                 f"{type_text[:60]!r}",
             )
-        return Attribute(name, "nominal", tuple(unquote(token) for token in tokens), number)
+        return Attribute(name, "nominal", values, number)
     word = type_text.split(None, 1)[0].lower() if type_text else ""
     if word in _NUMERIC_WORDS:
         return Attribute(name, "numeric", (), number)
@@ -186,3 +188,12 @@ def _parse_attribute(path: Path, number: int, rest: str) -> Attribute:
         f"attribute {name!r} has type {type_text[:60]!r}; expected numeric, real, integer, "
         "string, date or a list of values in braces",
     )
+
+
+# thousands of attributes share the same two values
+@lru_cache(maxsize=64)
+def _nominal_values(type_text: str) -> tuple[str, ...] | None:
+    """Read a list of values in braces; None when it is malformed."""
+    body, closed, _ = type_text[1:].rpartition("}")
+    tokens = split_values(body) if closed else None
+    return None if tokens is None else tuple(unquote(token) for token in tokens)

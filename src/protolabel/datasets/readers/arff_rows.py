@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protolabel.datasets.lines import problem_at
+from protolabel.datasets.lines import LineStream, problem_at
 from protolabel.datasets.readers.arff_columns import Column, plan_column
 from protolabel.datasets.readers.arff_dense import DenseRows
 from protolabel.datasets.readers.arff_header import ArffHeader
 from protolabel.datasets.readers.arff_sparse import SparseRows
+
+_BLOCK_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class ArffTable:
 
 
 def read_rows(
-    path: Path, header: ArffHeader, lines: Iterator[str], label_positions: list[int]
+    path: Path, header: ArffHeader, lines: LineStream, label_positions: list[int]
 ) -> ArffTable:
     """Read the rows after ``@data`` in one pass.
 
@@ -48,8 +49,8 @@ def read_rows(
         Named in errors.
     header : ArffHeader
         The declared attributes.
-    lines : iterator of str
-        The lines after the header.
+    lines : LineStream
+        The file, after its header.
     label_positions : list of int
         Which attributes are labels, in increasing order.
 
@@ -69,15 +70,22 @@ def read_rows(
                 f"label {attribute.name!r} has the values {{{shown}}}; "
                 "expected 0 and 1, or yes and no",
             )
-    rows = _meaningful_lines(lines, header.n_lines + 1)
-    first = next(rows, None)
-    is_sparse = first is not None and first[1].startswith("{")
-    rows = itertools.chain([] if first is None else [first], rows)
+    first = _first_row(lines)
+    is_sparse = first.startswith("{")
     parser: DenseRows | SparseRows = (SparseRows if is_sparse else DenseRows)(
         path, columns, label_positions
     )
-    for number, line in rows:
-        parser.add(number, line)
+    if first:
+        parser.add(lines.n_lines, first)
+    while block := lines.read_block(_BLOCK_BYTES):
+        number = lines.n_lines - block.count(b"\n") + block.endswith(b"\n")
+        if isinstance(parser, SparseRows) and parser.add_block(number, block):
+            continue
+        for raw in io.BytesIO(block):
+            text = lines.decode(raw, number).strip()
+            if text and text[0] != "%":
+                parser.add(number, text)
+            number += 1
     X, Y = parser.finish()
     features = tuple(
         column for position, column in enumerate(columns) if position not in parser.label_set
@@ -85,9 +93,10 @@ def read_rows(
     return ArffTable(X, Y, features, is_sparse)
 
 
-def _meaningful_lines(lines: Iterator[str], first_number: int) -> Iterator[tuple[int, str]]:
-    """Yield numbered rows, without blank lines and comments."""
-    for number, line in enumerate(lines, start=first_number):
+def _first_row(lines: LineStream) -> str:
+    """Return the first line that is neither blank nor a comment; empty at the end."""
+    for line in lines:
         text = line.strip()
         if text and text[0] != "%":
-            yield number, text
+            return text
+    return ""

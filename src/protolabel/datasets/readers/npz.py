@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -18,11 +16,11 @@ from protolabel.datasets.dataset import MultiLabelDataset, Provenance
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import iter_lines
 from protolabel.datasets.names import NumberedNames
+from protolabel.datasets.readers.npy_array import read_array
 from protolabel.exceptions import DatasetError
 
 _PARTS = tuple(f"{m}_{p}" for m in "XY" for p in ("data", "indices", "indptr", "shape"))
 _NAME_PARTS = ("feature_names", "label_names")
-_MAX_HEADER_BYTES = 4096
 
 
 def read_npz(
@@ -108,7 +106,9 @@ def _read_arrays(path: Path, limits: ReadLimits) -> dict[str, NDArray[Any]]:
             arrays: dict[str, NDArray[Any]] = {}
             for part in wanted:
                 with archive.open(members[part]) as member:
-                    arrays[part] = _read_array(path, part, member, members[part].file_size)
+                    arrays[part] = read_array(
+                        f"{path}: array {part}", member, members[part].file_size
+                    )
             return arrays
     except DatasetError:
         raise
@@ -123,32 +123,6 @@ def _read_arrays(path: Path, limits: ReadLimits) -> dict[str, NDArray[Any]]:
         zlib.error,
     ) as error:
         raise DatasetError(f"{path} is not a whole NPZ file ({error}); fetch it again") from error
-
-
-def _read_array(path: Path, part: str, member: IO[bytes], size: int) -> NDArray[Any]:
-    """Read one array whose declared shape has to agree with the bytes that are there."""
-    version = npy_format.read_magic(member)
-    if version not in ((1, 0), (2, 0)):
-        raise DatasetError(f"{path}: array {part} has NPY version {version}; expected 1.0 or 2.0")
-    read_header = (
-        npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    )
-    try:
-        shape, is_fortran, dtype = read_header(member, max_header_size=_MAX_HEADER_BYTES)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        raise DatasetError(f"{path}: array {part} has a damaged header ({error})") from error
-    if dtype.hasobject or dtype.kind not in "fiub":
-        raise DatasetError(
-            f"{path}: array {part} has type {dtype}; expected numbers, and never Python objects"
-        )
-    n_bytes = math.prod(shape) * dtype.itemsize
-    if min(shape, default=0) < 0 or n_bytes > size:
-        raise DatasetError(f"{path}: array {part} declares shape {shape} but holds {size} bytes")
-    content = member.read(n_bytes)
-    if len(content) != n_bytes or member.read(1):
-        raise DatasetError(f"{path}: array {part} is cut short or has bytes left over")
-    array = np.frombuffer(content, dtype=dtype)
-    return array.reshape(shape, order="F" if is_fortran else "C")
 
 
 def _dense(path: Path, array: NDArray[Any]) -> NDArray[Any]:

@@ -27,7 +27,6 @@ from protolabel.datasets.readers.table_columns import (
     is_missing,
     is_number,
 )
-from protolabel.exceptions import DatasetError
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
 _TAG_SEPARATORS = (";", "|", ",")
@@ -112,7 +111,7 @@ class TableBuilder:
             raise problem_at(self.path, 2, "the table has a header but no rows")
         Y, label_names = self._labels()
         if not label_names:
-            raise DatasetError(f"{self.path}: column {self.tag_name!r} holds no tag in any row")
+            raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
         X, feature_names, notes = self._features()
         return MultiLabelDataset(
             name=name,
@@ -228,9 +227,8 @@ class TableBuilder:
             arrays.append(array)
             names.append(column.name)
         if not arrays:
-            raise DatasetError(
-                f"{self.path}: no column can serve as a feature ({'; '.join(notes) or 'none left'})"
-            )
+            reasons = "; ".join(notes) or "all are labels"
+            raise problem_at(self.path, 1, f"no column can serve as a feature ({reasons})")
         X = np.column_stack(arrays).reshape(n_rows, len(arrays))
         X, kept, encoded = expand_categories(X, names, categories, {}, self.options.max_categories)
         return X, kept, (*encoded, *notes)

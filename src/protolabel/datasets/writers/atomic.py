@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
 from protolabel.exceptions import DatasetError
 
@@ -37,3 +39,26 @@ def replace_when_done(path: Path) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_text_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to that replaces ``path`` when done, compressed if named ``.gz``.
+
+    Parameters
+    ----------
+    path : Path
+        Final place.
+
+    Yields
+    ------
+    binary file
+        Where to write.
+    """
+    with replace_when_done(path) as partial, partial.open("wb") as file:
+        if not path.name.endswith(".gz"):
+            yield file
+            return
+        # neither time stamp nor name in the header, so that equal data give equal files
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as compressed:
+            yield cast("IO[bytes]", compressed)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from scipy import sparse
 
 from protolabel.datasets.dataset import MultiLabelDataset
-from protolabel.datasets.writers.atomic import replace_when_done
+from protolabel.datasets.writers.atomic import replace_when_done, write_text_bytes
 from protolabel.exceptions import DatasetError
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -52,7 +51,7 @@ def write_mulan(dataset: MultiLabelDataset, path: str | Path) -> tuple[Path, Pat
     path = Path(path)
     _check_names(dataset)
     xml_path = path.with_name(path.name.removesuffix(".gz").removesuffix(".arff") + ".xml")
-    with replace_when_done(path) as partial, _open(path, partial) as file:
+    with write_text_bytes(path) as file:
         for line in _lines(dataset):
             file.write(line.encode("utf-8"))
     with replace_when_done(xml_path) as partial:
@@ -104,13 +103,6 @@ def _check_names(dataset: MultiLabelDataset) -> None:
 
 def _is_forbidden_in_xml(character: str) -> bool:
     return (character < " " and character not in "\t\n\r") or character in "\ufffe\uffff"
-
-
-def _open(path: Path, partial: Path) -> IO[bytes]:
-    if path.name.endswith(".gz"):
-        # no time stamp, so that equal data give equal files
-        return cast("IO[bytes]", gzip.GzipFile(partial, "wb", mtime=0))
-    return partial.open("wb")
 
 
 def _lines(dataset: MultiLabelDataset) -> Iterator[str]:

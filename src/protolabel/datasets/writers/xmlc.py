@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 from scipy import sparse
 
 from protolabel.datasets.dataset import MultiLabelDataset
-from protolabel.datasets.writers.atomic import replace_when_done
+from protolabel.datasets.writers.atomic import write_text_bytes
 from protolabel.datasets.writers.mulan import number_text
 from protolabel.exceptions import DatasetError
 
@@ -50,7 +48,7 @@ def write_xmlc(dataset: MultiLabelDataset, path: str | Path) -> Path:
             f"dataset {dataset.name!r} has missing or infinite features, which this format "
             "cannot hold; impute them or write NPZ"
         )
-    with replace_when_done(path) as partial, _open(path, partial) as file:
+    with write_text_bytes(path) as file:
         file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode("ascii"))
         for row in range(X.shape[0]):
             labels = np.sort(Y.indices[Y.indptr[row] : Y.indptr[row + 1]]).tolist()
@@ -64,9 +62,3 @@ def write_xmlc(dataset: MultiLabelDataset, path: str | Path) -> Path:
             )
             file.write(f"{','.join(map(str, labels))} {features}\n".encode("ascii"))
     return path
-
-
-def _open(path: Path, partial: Path) -> IO[bytes]:
-    if path.name.endswith(".gz"):
-        return cast("IO[bytes]", gzip.GzipFile(partial, "wb", mtime=0))
-    return partial.open("wb")

@@ -1,0 +1,201 @@
+"""A user's own CSV, TSV or Parquet table, and raw text."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protolabel.datasets import (
+    DatasetWarning,
+    MultiLabelDataset,
+    TableOptions,
+    load_dataset,
+    read_csv,
+    read_dataset,
+    read_parquet,
+    read_text,
+    sniff_format,
+)
+from protolabel.exceptions import DatasetError
+
+MIXED = (
+    "id,size,colour,in stock,comment,empty,tags\n"
+    "1,0.5,red,yes,first of all,,a;b\n"
+    '2,1.5,"light, blue",no,then this,,b ; c\n'
+    "3,,red,yes,and that,,\n"
+    "4,7e1,NA,no,the end,,a;b;c\n"
+)
+
+
+def write(folder: Path, text: str, name: str = "mine.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read_quietly(*args: object, **kwargs: object) -> MultiLabelDataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DatasetWarning)
+        return read_dataset(*args, **kwargs)
+
+
+def test_mixed_columns_and_tags_give_a_usable_dataset(tmp_path: Path) -> None:
+    dataset = read_quietly(write(tmp_path, MIXED), drop=["comment"])
+    assert dataset.feature_names == ("size", "colour=red", "colour=light, blue", "in stock")
+    np.testing.assert_array_equal(
+        dataset.X, [[0.5, 1, 0, 1], [1.5, 0, 1, 0], [np.nan, 1, 0, 1], [70, 0, 0, 0]]
+    )
+    assert dataset.label_names == ("a", "b", "c")
+    assert dataset.Y.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
+
+
+def test_each_column_encoded_or_dropped_has_its_message(tmp_path: Path) -> None:
+    with pytest.warns(DatasetWarning) as caught:
+        dataset = read_dataset(write(tmp_path, MIXED), drop=["comment"])
+    messages = [str(warning.message) for warning in caught]
+    assert messages == [f"mine: {note}" for note in dataset.provenance.notes]
+    assert set(dataset.provenance.notes) == {
+        "column 'tags' was taken as the tags",
+        "tags were split at ';'",
+        "column 'in stock' was encoded as 1 for yes and 0 for no",
+        "column 'colour' was encoded as 2 columns of 0 and 1",
+        "column 'id' was dropped: it numbers the rows",
+        "column 'comment' was dropped: as asked",
+        "column 'empty' was dropped: its first rows hold no value",
+        "column 'size' has 1 missing values, read as NaN; impute them before fitting",
+    }
+
+
+def test_free_text_is_dropped_with_the_reason(tmp_path: Path) -> None:
+    rows = "".join(f"{i},text number {i},a\n" for i in range(100))
+    dataset = read_csv(write(tmp_path, "size,comment,tags\n" + rows))
+    assert dataset.feature_names == ("size",)
+    assert any(
+        "'comment' was dropped" in note and "identifier or free text" in note
+        for note in dataset.provenance.notes
+    )
+
+
+def test_label_columns_may_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "size\tred\tblue\n0.5\t1\tfalse\n2\tno\tTRUE\n", "table.tsv")
+    dataset = read_quietly(path, labels=["red", "blue"])
+    assert dataset.label_names == ("red", "blue")
+    assert dataset.Y.toarray().tolist() == [[1, 0], [0, 1]]
+    assert dataset.X.tolist() == [[0.5], [2.0]]
+
+
+def test_categories_beyond_the_first_block_are_found(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{'early' if i < 2000 else 'late'},t{i % 3}\n" for i in range(2500))
+    dataset = read_csv(write(tmp_path, "size,when,tags\n" + rows))
+    assert dataset.n_samples == 2500
+    assert dataset.feature_names == ("size", "when=early", "when=late")
+    assert dataset.X[:, 1].sum() == 2000
+    assert dataset.X[:, 2].sum() == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,b\n1,2\n", {}, "line 1: cannot tell which columns are labels"),
+        ("a,a,tags\n1,2,x\n", {}, "line 1: column 'a' occurs 2 times"),
+        ("a,tags\n", {}, "line 2: the table has a header but no rows"),
+        ("a,tags\n1\n", {}, "line 2: 1 cells for 2 columns"),
+        ("a,tags\n1,x\n2,x,y\n", {}, "line 3: 3 cells for 2 columns"),
+        ('a,tags\n1,"x\n', {}, "line 2: not a row of cells"),
+        ("a,tags\n1,\n", {}, "line 1: column 'tags' holds no tag in any row"),
+        ("tags\tb\nx\t\n", {}, "line 1: no column can serve as a feature"),
+        ("a,b\n1,2\n", {"labels": ["b"]}, "line 2: '2' in label column 'b' is neither 0 nor 1"),
+        ("a,b\n1,1\n", {"labels": ["c"]}, "line 1: there is no column 'c'"),
+    ],
+)
+def test_a_bad_table_is_named_by_its_line(
+    text: str, options: dict, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DatasetError) as caught:
+        read_csv(write(tmp_path, text), options=TableOptions(**options))
+    assert message in str(caught.value)
+
+
+def test_a_word_among_numbers_is_named_with_the_remedy(tmp_path: Path) -> None:
+    rows = "1,x\n" * 1000 + "oops,x\n"
+    path = write(tmp_path, "size,tags\n" + rows)
+    with pytest.raises(DatasetError, match=r"line 1002: 'oops' in column 'size' is not a number"):
+        read_csv(path)
+    dataset = read_csv(path, options=TableOptions(categorical=["size"]))
+    assert dataset.feature_names == ("size=1", "size=oops")
+
+
+def test_parquet_reads_numbers_words_truths_and_lists(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "size": [0.5, None, 3.0],
+            "count": [1, 2, 3],
+            "colour": ["red", "blue", "red"],
+            "ok": [True, False, True],
+            "tags": [["a"], [], ["a", "b;c"]],
+        }
+    )
+    path = tmp_path / "no-ending"
+    pq.write_table(table, path)
+    assert sniff_format(path) == "parquet"
+    dataset = read_quietly(path)
+    assert dataset.feature_names == ("size", "count", "colour=red", "colour=blue", "ok")
+    np.testing.assert_array_equal(
+        dataset.X, [[0.5, 1, 1, 0, 1], [np.nan, 2, 0, 1, 0], [3, 3, 1, 0, 1]]
+    )
+    assert dataset.label_names == ("a", "b;c")
+    assert dataset.Y.toarray().tolist() == [[1, 0], [0, 0], [1, 1]]
+
+
+def test_parquet_with_delimited_tags_or_label_columns(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "tags": ["a|b", "b"], "l": [1, 0]}), path)
+    assert read_quietly(path, drop=["l"]).label_names == ("a", "b")
+    by_column = read_quietly(path, labels=["l"], drop=["tags"])
+    assert by_column.Y.toarray().tolist() == [[1], [0]]
+
+
+def test_without_pyarrow_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DatasetError, match=r"pip install 'protolabel\[frames\]'"):
+        read_parquet(tmp_path / "any.parquet")
+
+
+def test_texts_go_through_a_vectoriser(tmp_path: Path) -> None:
+    path = write(tmp_path, "good good film\t0,2\tid1\nbad film\t1\tid2\n", "texts.tsv")
+    names = write(tmp_path, "joy\nanger\nfilm\n", "labels.txt")
+    assert sniff_format(path) == "text"
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    dataset = read_quietly(path, labels=names, vectorizer=CountVectorizer())
+    assert dataset.feature_names == ("bad", "film", "good")
+    assert dataset.X.toarray().tolist() == [[0, 1, 2], [1, 1, 0]]
+    assert dataset.Y.toarray().tolist() == [[1, 0, 1], [0, 1, 0]]
+    with pytest.raises(DatasetError, match="pass labels="):
+        read_dataset(path)
+
+
+def test_a_tag_that_is_no_label_is_named_by_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "a b\tjoy\nb b\t7\n", "texts.tsv")
+    with pytest.raises(DatasetError, match="line 2: tag '7' is neither a label name"):
+        read_text(path, ["joy"])
+
+
+def test_the_words_of_goemotions_come_from_its_training_part(benchmark_data: Path) -> None:
+    dataset = load_dataset("goemotions", data_home=benchmark_data)
+    train = dataset.X[dataset.split.train]
+    assert (np.asarray((train > 0).sum(axis=0)).ravel() >= 2).all()
+    assert dataset.split.validation.size == 5426
