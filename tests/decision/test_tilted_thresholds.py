@@ -88,6 +88,16 @@ def test_ties_go_to_the_smallest_gamma_then_the_delta_closest_to_zero():
     assert (rule.gamma, rule.delta) == (0.0, -0.4)
 
 
+def test_a_smaller_gamma_is_preferred_to_a_delta_closer_to_zero():
+    """Both gamma 0 with delta -0.4 and gamma 0.5 with delta 0 are perfect here."""
+    Y = np.column_stack([np.arange(20) < 18, np.arange(20) >= 16]).astype(int)
+    scores = np.where(Y == 1, [3.0, -0.2], -2.5)
+    for gammas, deltas in (([0.0], [-0.4]), ([0.5], [0.0])):
+        assert tune_prior_tilted(scores, Y, gammas=gammas, deltas=deltas).value == 3.0
+    rule = tune_prior_tilted(scores, Y, gammas=[0.0, 0.5], deltas=[-0.4, 0.0])
+    assert (rule.gamma, rule.delta) == (0.0, -0.4)
+
+
 def test_the_grid_has_the_published_points():
     assert len(GAMMAS) * len(DELTAS) == 286
     assert (GAMMAS[0], GAMMAS[1], GAMMAS[-1]) == (0.0, 0.1, 1.0)
