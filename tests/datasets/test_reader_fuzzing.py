@@ -99,10 +99,10 @@ NASTY = (
 def mutate(content: bytes, rng: random.Random) -> bytes:
     """Change a file in one to four places, or cut it."""
     data = bytearray(content)
-    for _ in range(rng.randint(1, 4)):
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
         place = rng.randrange(len(data) + 1)
         end = min(len(data), place + rng.randint(1, 40))
-        action = rng.randrange(7)
+        action = rng.randrange(8)
         if action == 0 and data:
             data[place % len(data)] = rng.randrange(256)
         elif action == 1:
@@ -117,6 +117,10 @@ def mutate(content: bytes, rng: random.Random) -> bytes:
             data[place:end] = rng.choice(NASTY)
         elif action == 6 and rng.random() < 0.3:
             del data[place:]
+        elif action == 7:
+            digits = [i for i, byte in enumerate(data) if 48 <= byte < 58]
+            if digits:
+                data[rng.choice(digits)] = rng.randrange(48, 58)
     return bytes(data)
 
 

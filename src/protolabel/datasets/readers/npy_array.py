@@ -15,6 +15,7 @@ from protolabel.exceptions import DatasetError
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER_BYTES = 4096
 _MAX_DIMENSIONS = 2
+_PIECE_BYTES = 1024 * 1024
 _NUMBER_TYPE = re.compile(r"[<>|=]?[fiub][1248]")
 
 
@@ -35,7 +36,7 @@ def read_array(where: str, member: IO[bytes], size: int) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        The array, read-only.
+        The array.
 
     Raises
     ------
@@ -59,10 +60,15 @@ def read_array(where: str, member: IO[bytes], size: int) -> NDArray[Any]:
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes > size:
         raise DatasetError(f"{where} declares shape {shape} but holds {size} bytes")
-    content = member.read(n_bytes)
-    if len(content) != n_bytes or member.read(1):
+    array: NDArray[Any] = np.empty(math.prod(shape), dtype=dtype)
+    content = array.view(np.uint8)
+    filled = 0
+    # piece by piece, for a ZIP member makes a copy of what it reads
+    while piece := member.read(min(_PIECE_BYTES, n_bytes - filled)):
+        content[filled : filled + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+        filled += len(piece)
+    if filled != n_bytes or member.read(1):
         raise DatasetError(f"{where} is cut short or has bytes left over")
-    array: NDArray[Any] = np.frombuffer(content, dtype=dtype)
     return array.reshape(shape, order="F" if is_fortran else "C")
 
 

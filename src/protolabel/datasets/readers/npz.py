@@ -129,7 +129,7 @@ def _dense(path: Path, array: NDArray[Any]) -> NDArray[Any]:
     """Check a dense feature matrix."""
     if array.ndim != 2 or np.isinf(array).any():
         raise DatasetError(f"{path}: X has to be a two-dimensional array of finite numbers")
-    return np.array(array, dtype=np.float64, order="C")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _matrix(path: Path, letter: str, parts: dict[str, NDArray[Any]], limits: ReadLimits) -> Any:
@@ -161,17 +161,18 @@ def _matrix(path: Path, letter: str, parts: dict[str, NDArray[Any]], limits: Rea
     index_type = np.int32 if data.size < np.iinfo(np.int32).max else np.int64
     matrix = sparse.csr_matrix(
         (
-            data.astype(np.float64 if letter == "X" else np.int32),
-            indices.astype(index_type),
-            indptr.astype(index_type),
+            data.astype(np.float64 if letter == "X" else np.int32, copy=False),
+            indices.astype(index_type, copy=False),
+            indptr.astype(index_type, copy=False),
         ),
         shape=(n_rows, n_columns),
     )
     matrix.sort_indices()
-    same_row = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))
-    repeated = (np.diff(matrix.indices) == 0) & (np.diff(same_row) == 0)
-    if repeated.any():
-        row = int(same_row[int(np.flatnonzero(repeated)[0])])
+    # equal neighbours are fine where the second one starts a row
+    seconds = np.flatnonzero(matrix.indices[1:] == matrix.indices[:-1]) + 1
+    repeated = seconds[~np.isin(seconds, matrix.indptr)]
+    if repeated.size:
+        row = int(np.searchsorted(matrix.indptr, repeated[0], side="right")) - 1
         raise DatasetError(f"{path}: row {row} of {letter} names a column twice")
     return matrix
 
