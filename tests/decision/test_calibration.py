@@ -25,7 +25,6 @@ METHODS = ["sigmoid", "isotonic", "beta"]
     [
         CalibratedMultilabelClassifier(LogisticRegression()),
         CalibratedMultilabelClassifier(KNeighborsClassifier(), method="isotonic"),
-        CalibratedMultilabelClassifier(KNeighborsClassifier(), method="sigmoid"),
         CalibratedMultilabelClassifier(OneVsRestClassifier(LogisticRegression()), method="beta"),
     ]
 )

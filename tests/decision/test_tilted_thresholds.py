@@ -152,7 +152,7 @@ def test_labels_without_positives_and_rows_without_labels_are_allowed():
         ({"objective": "f1"}, "objective is 'f1', expected one of 'balanced', 'accuracy'"),
         ({"gammas": []}, r"gammas is \[\], expected at least one finite number"),
         ({"Y": np.ones((3, 2))}, r"Y has shape \(3, 2\) but scores has shape \(60, 7\)"),
-        ({"Y": 2 * np.ones((60, 7))}, r"Y contains \[2.0\], expected only 0 and 1"),
+        ({"Y": 2 * np.ones((60, 7))}, r"Y contains 2.0, expected only 0 and 1"),
         ({"scores": np.full((60, 7), np.nan)}, r"scores contains 420 NaN value\(s\)"),
         ({"scores": np.ones(7)}, r"scores has shape \(7,\), expected \(n_samples, n_labels\)"),
     ],

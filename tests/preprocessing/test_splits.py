@@ -226,6 +226,15 @@ def test_a_single_label_may_be_a_vector():
     assert_array_equal(np.bincount(folds[:10]), np.full(5, 2))
 
 
+def test_classes_and_label_sets_are_stratified_too():
+    classes = np.repeat(["a", "b", "c"], [10, 15, 25])
+    folds = iterative_stratification(classes, FIFTHS, np.random.default_rng(0))
+    for name, count in (("a", 2), ("b", 3), ("c", 5)):
+        assert_array_equal(np.bincount(folds[classes == name]), np.full(5, count))
+    sets = [{name} for name in classes]
+    assert_array_equal(iterative_stratification(sets, FIFTHS, np.random.default_rng(0)), folds)
+
+
 def test_a_label_that_every_row_has_does_no_harm():
     Y = np.column_stack([np.ones(20, dtype=int), np.arange(20) % 4 == 0])
     folds = iterative_stratification(Y, FIFTHS, np.random.default_rng(0))
@@ -253,7 +262,7 @@ def test_as_many_rows_as_folds_gives_one_row_each():
         ),
         (
             lambda: iterative_stratification([[2, 0]], [1.0], np.random.default_rng(0)),
-            r"Y contains \[2\.0\], expected only 0 and 1",
+            r"Y contains the value 2; a label matrix may contain only 0 and 1",
         ),
         (
             lambda: iterative_stratification([[1, 0]], [0.5, 0.6], np.random.default_rng(0)),

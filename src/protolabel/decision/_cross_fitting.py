@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
-from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from protolabel.decision._scores import keep_off_the_ends
 from protolabel.metrics import label_scores
-from protolabel.preprocessing.labels import Targets
+from protolabel.preprocessing.labels import Targets, encode_targets
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -40,15 +40,23 @@ class HeldOutScores:
     scores: NDArray[np.float64]
 
 
-def targets_for_estimator(y: Any, targets: Targets) -> Any:
-    """Return the labels in the form that scikit-learn's own classifiers understand."""
-    if targets.kind != "multilabel":
-        return np.asarray(y).ravel()
-    if targets.matrix.shape[1] == 1:
-        return targets.matrix.toarray().ravel().astype(np.int64)
-    if sparse.issparse(y):
-        return sparse.csr_matrix(targets.matrix)
-    return targets.matrix.toarray().astype(np.int64)
+def fit_on_all_rows(wrapper: Any, X: Any, y: Any) -> tuple[Targets, Any]:
+    """Fit the wrapped estimator and take over what it knows.
+
+    Returns the encoded targets and the form of them that the estimator was given.
+    """
+    targets = encode_targets(y)
+    check_consistent_length(X, targets.matrix)
+    if _num_samples(X) < 2:
+        raise ValueError("n_samples=1: a model and its decisions need at least 2 rows.")
+    passed_on = _targets_for_estimator(y, targets)
+    wrapper.estimator_ = clone(wrapper.estimator).fit(X, passed_on)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(wrapper.estimator_, name):
+            setattr(wrapper, name, getattr(wrapper.estimator_, name))
+    wrapper.classes_ = targets.classes
+    wrapper.label_names_ = targets.names
+    return targets, passed_on
 
 
 def held_out_scores(
@@ -84,13 +92,6 @@ def score_rows(estimator: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
     return logits
 
 
-def copy_fitted_names(source: Any, target: Any) -> None:
-    """Take over what a fitted estimator knows about its features."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(source, name):
-            setattr(target, name, getattr(source, name))
-
-
 def tags_of_wrapper(tags: Tags, estimator: Any) -> Tags:
     """Accept the input and the targets that the wrapped estimator accepts."""
     inner = get_tags(estimator)
@@ -111,10 +112,15 @@ def offered_if_wrapped(method: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has_method))
 
 
-def check_enough_rows(X: Any) -> None:
-    """Refuse a single row before any model does."""
-    if _num_samples(X) < 2:
-        raise ValueError("n_samples=1: a model and its decisions need at least 2 rows.")
+def _targets_for_estimator(y: Any, targets: Targets) -> Any:
+    """Return the labels in the form that scikit-learn's own classifiers understand."""
+    if targets.kind != "multilabel":
+        return np.asarray(y).ravel()
+    if targets.matrix.shape[1] == 1:
+        return targets.matrix.toarray().ravel().astype(np.int64)
+    if sparse.issparse(y):
+        return sparse.csr_matrix(targets.matrix)
+    return targets.matrix.toarray().astype(np.int64)
 
 
 def _splits(
@@ -134,7 +140,7 @@ def _splits(
                 "a class has fewer than 2 rows, so no model can be tried on rows it has not seen; "
                 "add rows of that class or leave it out."
             )
-    splitter = MultilabelStratifiedKFold(n_splits, random_state=random_state)
+    splitter = MultilabelStratifiedKFold(n_splits, random_state=check_random_state(random_state))
     return splitter.split(np.empty((targets.matrix.shape[0], 0)), targets.matrix)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+
+from protolabel.metrics._inputs import as_indicator
 
 SMALLEST_PROBABILITY = 1e-9
 
@@ -27,17 +28,12 @@ def as_score_matrix(scores: ArrayLike) -> NDArray[np.float64]:
 
 def as_label_matrix(Y: Any, shape: tuple[int, ...]) -> Any:
     """Return 0/1 labels as a CSR array of the shape of the scores."""
-    truth = sparse.csr_array(Y if sparse.issparse(Y) else np.asarray(Y), copy=True)
+    truth = as_indicator(Y, "Y")
     if truth.shape != shape:
         raise ValueError(
             f"Y has shape {truth.shape} but scores has shape {shape}; "
             "pass labels and scores of the same rows and label set."
         )
-    truth.sum_duplicates()
-    truth.eliminate_zeros()
-    if (truth.data != 1).any():
-        stray = np.unique(truth.data[truth.data != 1])[:3].tolist()
-        raise ValueError(f"Y contains {stray}, expected only 0 and 1.")
     return truth
 
 

@@ -6,20 +6,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from protolabel.decision._cross_fitting import (
-    check_enough_rows,
-    copy_fitted_names,
+    fit_on_all_rows,
     held_out_scores,
     score_rows,
     tags_of_wrapper,
-    targets_for_estimator,
 )
 from protolabel.decision.calibration import LabelCalibration, fit_calibration
-from protolabel.preprocessing.labels import encode_targets
 
 
 class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -104,14 +101,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEs
         CalibratedMultilabelClassifier
             The fitted classifier.
         """
-        targets = encode_targets(y)
-        check_consistent_length(X, targets.matrix)
-        check_enough_rows(X)
-        passed_on = targets_for_estimator(y, targets)
-        self.estimator_ = clone(self.estimator).fit(X, passed_on)
-        copy_fitted_names(self.estimator_, self)
-        self.classes_ = targets.classes
-        self.label_names_ = targets.names
+        targets, passed_on = fit_on_all_rows(self, X, y)
         self._kind = targets.kind
         held_out = held_out_scores(
             self.estimator,
@@ -119,7 +109,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEs
             passed_on,
             targets,
             cv=self.cv,
-            random_state=check_random_state(self.random_state),
+            random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         self.calibration_: LabelCalibration = fit_calibration(

@@ -6,18 +6,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from protolabel.decision._cross_fitting import (
-    check_enough_rows,
-    copy_fitted_names,
+    fit_on_all_rows,
     held_out_scores,
     offered_if_wrapped,
     score_rows,
     tags_of_wrapper,
-    targets_for_estimator,
 )
 from protolabel.decision._scores import keep_off_the_ends
 from protolabel.decision.objectives import check_objective
@@ -31,7 +29,6 @@ from protolabel.decision.thresholds import (
     tune_prior_tilted,
 )
 from protolabel.metrics import label_scores
-from protolabel.preprocessing.labels import encode_targets
 
 RULES = ("prior_tilted", "global", "per_label", "cardinality", "fixed")
 
@@ -142,14 +139,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             known = ", ".join(repr(rule) for rule in RULES)
             raise ValueError(f"rule is {self.rule!r}, expected one of {known}.")
         check_objective(self.objective)
-        targets = encode_targets(y)
-        check_consistent_length(X, targets.matrix)
-        check_enough_rows(X)
-        passed_on = targets_for_estimator(y, targets)
-        self.estimator_ = clone(self.estimator).fit(X, passed_on)
-        copy_fitted_names(self.estimator_, self)
-        self.classes_ = targets.classes
-        self.label_names_ = targets.names
+        targets, passed_on = fit_on_all_rows(self, X, y)
         self._is_multilabel = targets.kind == "multilabel"
         n_labels = targets.matrix.shape[1]
         self.rule_: TiltedRule | ThresholdRule | None = None
@@ -163,7 +153,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 passed_on,
                 targets,
                 cv=self.cv,
-                random_state=check_random_state(self.random_state),
+                random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
             self.rule_ = self._tune(held_out.scores, targets.matrix[held_out.rows])

@@ -18,6 +18,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import check_random_state
 
 from protolabel.preprocessing._fold_repair import equalise_sizes, swap_rows
+from protolabel.preprocessing.labels import encode_targets
 
 MAX_SEED = 2**32 - 1
 
@@ -35,8 +36,9 @@ def iterative_stratification(
 
     Parameters
     ----------
-    Y : array-like or sparse of shape (n_samples, n_labels) or (n_samples,)
-        0/1 labels; rows without labels are allowed.
+    Y : array-like or sparse of shape (n_samples, n_labels), label sets, or classes
+        0/1 labels; rows without labels are allowed. Each class of a one-dimensional target
+        counts as a label.
     proportions : array-like of shape (n_folds,)
         Share of the rows wanted in each fold; positive, summing to 1.
     rng : numpy.random.Generator
@@ -67,7 +69,7 @@ def iterative_stratification(
     >>> np.bincount(folds[:4]), np.bincount(folds[4:])
     (array([2, 2]), array([2, 2]))
     """
-    truth = _as_label_matrix(Y)
+    truth = encode_targets(Y).matrix.astype(np.int64)
     shares = _as_proportions(proportions)
     if groups is None:
         _check_enough(truth.shape[0], shares.size, "row")
@@ -290,29 +292,6 @@ def _hand_out(
     for item in unlabelled.tolist():
         assign(item, wanted_rows)
     return np.asarray(assigned, dtype=np.int64)
-
-
-def _as_label_matrix(Y: Any) -> Any:
-    """Return 0/1 labels as CSR, a single label as one column."""
-    if sparse.issparse(Y):
-        truth = sparse.csr_array(Y, copy=True)
-        truth.sum_duplicates()
-        truth.eliminate_zeros()
-    else:
-        dense = np.asarray(Y)
-        dense = dense[:, None] if dense.ndim == 1 else dense
-        if dense.ndim != 2:
-            raise ValueError(f"Y has shape {dense.shape}, expected (n_samples, n_labels).")
-        truth = sparse.csr_array(dense.astype(np.float64))
-    if truth.shape[1] == 0:
-        raise ValueError("Y has no columns; at least one label is needed to stratify.")
-    if (truth.data != 1).any():
-        stray = np.unique(truth.data[truth.data != 1])[:3].tolist()
-        raise ValueError(
-            f"Y contains {stray}, expected only 0 and 1; turn classes into one column each with "
-            "sklearn.preprocessing.LabelBinarizer or MultiLabelBinarizer."
-        )
-    return truth.astype(np.int64)
 
 
 def _as_proportions(proportions: ArrayLike) -> NDArray[np.float64]:
