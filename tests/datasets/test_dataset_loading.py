@@ -143,3 +143,41 @@ def test_names_are_unique_and_the_papers_fifteen_datasets_are_marked() -> None:
     assert len(names) == len(set(names))
     assert sum(spec.is_in_paper for spec in CATALOGUE) == 15
     assert {"bookmark", "imdb", "medical", "yeast"} <= set(dataset_names())
+
+
+def test_the_package_has_yeast_even_when_a_given_folder_lacks_it(tmp_path: Path) -> None:
+    assert "bundled" in load_dataset("yeast", data_home=tmp_path).provenance.source
+
+
+def test_without_the_list_of_test_rows_there_is_no_split_and_a_note(
+    benchmark_data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "flags").mkdir()
+    for name in ("flags.arff.gz", "flags.xml"):
+        (tmp_path / "flags" / name).write_bytes((benchmark_data / "flags" / name).read_bytes())
+    dataset = load_dataset("flags", data_home=tmp_path)
+    assert dataset.split is None
+    assert "test_rows.txt is missing" in dataset.provenance.notes[-1]
+
+
+def test_an_impossible_test_row_is_named_by_its_line(benchmark_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "flags").mkdir()
+    for name in ("flags.arff.gz", "flags.xml"):
+        (tmp_path / "flags" / name).write_bytes((benchmark_data / "flags" / name).read_bytes())
+    (tmp_path / "flags" / "test_rows.txt").write_text("3\n194\n")
+    with pytest.raises(DatasetError, match="line 2: expected a row number below 194"):
+        load_dataset("flags", data_home=tmp_path)
+
+
+def test_checksums_and_addresses_of_the_catalogue_are_well_formed() -> None:
+    for spec in CATALOGUE:
+        assert spec.citation
+        assert spec.sources
+        for file in spec.files:
+            assert bool(file.sha256) == bool(file.size) == spec.is_measured
+        for checksum in [file.sha256 for file in (*spec.files, *spec.remote) if file.sha256]:
+            assert len(checksum) == 64
+            assert set(checksum) <= set("0123456789abcdef")
+        for remote in spec.remote:
+            assert len(remote.urls) >= 2
+            assert all(url.startswith("https://") for url in remote.urls)

@@ -45,10 +45,14 @@ def list_command(as_json: AsJson = False) -> None:
     if as_json:
         _print_json("list", rows)
         return
+    typer.echo(
+        f"{'name':<24}{'samples':>8}{'features':>9}{'labels':>7}{'cardinality':>12}"
+        f"  {'available':<11}domain"
+    )
     for row in rows:
         typer.echo(
-            f"{row['name']:<24}{row['n_samples']:>8}{row['n_features']:>7}{row['n_labels']:>6}"
-            f"{row['cardinality']:>9.3f}  {row['available']:<13}{row['domain']}"
+            f"{row['name']:<24}{row['n_samples']:>8}{row['n_features']:>9}{row['n_labels']:>7}"
+            f"{row['cardinality']:>12.3f}  {row['available']:<11}{row['domain']}"
         )
 
 
@@ -172,11 +176,10 @@ def verify_command(
 
 def _availability(spec: DatasetSpec, data_home: Path | None = None) -> str:
     """Tell where a dataset would be loaded from: package, files, download or nowhere yet."""
-    from protolabel.datasets.bundled import BUNDLED_NAMES
     from protolabel.datasets.folders import find_main_file
-    from protolabel.datasets.loading import data_homes
+    from protolabel.datasets.loading import data_homes, uses_bundled_copy
 
-    if spec.name in BUNDLED_NAMES and data_home is None:
+    if uses_bundled_copy(spec, data_home):
         return "package"
     homes = data_homes(data_home)
     if any(find_main_file(spec, home / spec.data_folder) is not None for home in homes):

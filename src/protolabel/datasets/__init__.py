@@ -1,5 +1,6 @@
 """Multi-label data: read what the field uses, find it by name, check it."""
 
+from protolabel.datasets.archives import unpack_archive
 from protolabel.datasets.catalogue import CATALOGUE, DatasetSpec, dataset_names, find_spec
 from protolabel.datasets.dataset import MultiLabelDataset, Provenance, Split
 from protolabel.datasets.limits import ReadLimits
@@ -45,6 +46,7 @@ __all__ = [
     "read_text",
     "read_xmlc",
     "sniff_format",
+    "unpack_archive",
     "write_mulan",
     "write_npz",
     "write_xmlc",

@@ -44,7 +44,7 @@ def unpack_archive(
     --------
     >>> import tempfile, zipfile
     >>> from pathlib import Path
-    >>> from protolabel.datasets.archives import unpack_archive
+    >>> from protolabel.datasets import unpack_archive
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "data.zip"
     ...     with zipfile.ZipFile(path, "w") as archive:

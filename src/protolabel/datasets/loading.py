@@ -34,7 +34,8 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> MultiLabelDa
     name : str
         Name in the catalogue, see ``dataset_names``.
     data_home : str or Path, default=None
-        Folder to use instead of ``PROTOLABEL_DATA`` and of the cache; downloads go there too.
+        Folder to use instead of ``PROTOLABEL_DATA`` and of the cache; downloads go there too,
+        and files in it go before the copy in the package.
 
     Returns
     -------
@@ -54,12 +55,19 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> MultiLabelDa
     <MultiLabelDataset 'yeast': 2417 samples, 103 dense features, 14 labels>
     """
     spec = find_spec(name)
-    if spec.name in BUNDLED_NAMES and data_home is None:
+    if uses_bundled_copy(spec, data_home):
         dataset = finish_dataset(spec, load_bundled(spec.name), None)
     else:
         dataset = read_folder(spec, find_folder(spec, data_home))
     check_statistics(spec, dataset)
     return dataset
+
+
+def uses_bundled_copy(spec: DatasetSpec, data_home: str | Path | None = None) -> bool:
+    """Tell whether a dataset comes from the package: files in a given folder go first."""
+    if spec.name not in BUNDLED_NAMES:
+        return False
+    return data_home is None or find_main_file(spec, Path(data_home) / spec.data_folder) is None
 
 
 def find_folder(spec: DatasetSpec, data_home: str | Path | None = None) -> Path:

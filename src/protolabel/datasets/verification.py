@@ -63,7 +63,7 @@ def verify_dataset(spec: DatasetSpec, data_home: str | Path | None = None) -> Ve
     """
     folders = [home / spec.data_folder for home in data_homes(data_home)]
     folder = next((f for f in folders if find_main_file(spec, f) is not None), None)
-    if folder is None and not (spec.name in BUNDLED_NAMES and data_home is None):
+    if folder is None and spec.name not in BUNDLED_NAMES:
         return VerificationReport(spec.name, "absent")
     problems = [] if folder is None else _checksum_problems(spec, folder)
     try:

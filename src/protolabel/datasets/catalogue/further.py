@@ -272,7 +272,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "https://www.uco.es/kdis/mllresources/",
         ),
         files=(DataFile("medical.arff.gz"), DataFile("medical.xml")),
-        notes=("sizes and imbalance as published by the KDIS collection, not measured here",),
+        notes=(
+            "sizes and imbalance as published, not measured here; the feature density is an "
+            "assumption for synthetic data of its size",
+        ),
         cardinality_tolerance=6e-4,
         feature_density=0.01,
         mean_imbalance_ratio=89.501,

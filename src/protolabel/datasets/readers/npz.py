@@ -93,7 +93,8 @@ def _read_arrays(path: Path, limits: ReadLimits) -> dict[str, NDArray[Any]]:
             lacking = [part for part in needed if part not in members]
             if lacking:
                 raise DatasetError(
-                    f"{path} lacks the arrays {', '.join(lacking)}; expected {', '.join(_PARTS)}"
+                    f"{path} lacks the arrays {', '.join(lacking)}; expected {', '.join(_PARTS)}. "
+                    "An archive of other files is unpacked by unpack_archive"
                 )
             wanted = needed + [part for part in ("X", *_NAME_PARTS) if part in members]
             total = sum(members[part].file_size for part in wanted)
