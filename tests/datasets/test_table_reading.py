@@ -164,6 +164,20 @@ def test_parquet_with_delimited_tags_or_label_columns(tmp_path: Path) -> None:
     assert by_column.Y.toarray().tolist() == [[1], [0]]
 
 
+def test_parquet_dates_are_dropped_with_a_message(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import datetime
+
+    import pyarrow.parquet as pq
+
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(90)]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [1.0] * 90, "day": days, "tags": ["a"] * 90}), path)
+    dataset = read_quietly(path)
+    assert dataset.feature_names == ("x",)
+    assert any("column 'day' was dropped" in note for note in dataset.provenance.notes)
+
+
 def test_without_pyarrow_the_error_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from protolabel.datasets.readers.arff_header import Attribute
 
 MISSING = "?"
+_SHORT = 8
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _TRUTH = {
     "yes": 1.0,
@@ -96,12 +97,13 @@ def plan_column(attribute: Attribute) -> Column:
     if attribute.kind != "nominal":
         is_numeric = attribute.kind == "numeric"
         return Column(attribute, None, is_numeric, is_category=False, may_be_label=is_numeric)
-    codes, is_plain, is_category, may_be_label = _plan_values(attribute.values)
+    is_short = len(attribute.values) <= _SHORT
+    plan = _plan_short_values if is_short else _plan_values
+    codes, is_plain, is_category, may_be_label = plan(attribute.values)
     numbers = frozenset(codes.values())
     return Column(attribute, codes, is_plain, is_category, may_be_label, numbers)
 
 
-@lru_cache(maxsize=64)
 def _plan_values(values: tuple[str, ...]) -> tuple[dict[str, float], bool, bool, bool]:
     """Return codes, is_plain, is_category and may_be_label of nominal values."""
     if all(_NUMBER.fullmatch(value) for value in values):
@@ -113,3 +115,7 @@ def _plan_values(values: tuple[str, ...]) -> tuple[dict[str, float], bool, bool,
         return {value: _TRUTH[value.lower()] for value in values}, False, False, True
     codes = {value: float(code) for code, value in enumerate(dict.fromkeys(values))}
     return codes, False, True, False
+
+
+# thousands of attributes share the same two values; long lists are not kept in memory
+_plan_short_values = lru_cache(maxsize=64)(_plan_values)

@@ -21,6 +21,7 @@ _VALUE = re.compile(rf"\s*+({QUOTED}|{_BARE})\s*+(,|$)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_QUOTE = re.compile(r"\\(['\"%])")
+_SHORT = 200
 _NUMERIC_WORDS = frozenset({"numeric", "real", "integer"})
 _UNUSABLE_WORDS = frozenset({"string", "date"})
 
@@ -168,7 +169,8 @@ def _parse_attribute(path: Path, number: int, rest: str) -> Attribute:
     name = unquote(found[1])
     type_text = found[2]
     if type_text.startswith("{"):
-        values = _nominal_values(type_text)
+        is_short = len(type_text) <= _SHORT
+        values = (_short_nominal_values if is_short else _nominal_values)(type_text)
         if values is None:
             raise problem_at(
                 path,
@@ -190,10 +192,12 @@ def _parse_attribute(path: Path, number: int, rest: str) -> Attribute:
     )
 
 
-# thousands of attributes share the same two values
-@lru_cache(maxsize=64)
 def _nominal_values(type_text: str) -> tuple[str, ...] | None:
     """Read a list of values in braces; None when it is malformed."""
     body, closed, _ = type_text[1:].rpartition("}")
     tokens = split_values(body) if closed else None
     return None if tokens is None else tuple(unquote(token) for token in tokens)
+
+
+# thousands of attributes share the same two values; long lists are not kept in memory
+_short_nominal_values = lru_cache(maxsize=64)(_nominal_values)
