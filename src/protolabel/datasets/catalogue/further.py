@@ -17,7 +17,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "A. Elisseeff, J. Weston: A kernel method for multi-labelled classification. NIPS 2001"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "yeast.arff.gz",
@@ -57,7 +60,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "Classification in Domains with Large Number of Labels. MMD 2008"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "delicious.arff.gz",
@@ -103,7 +109,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "Tsoumakas, I. Vlahavas, ECML 2007"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "tmc2007-500.arff.gz",
@@ -144,7 +153,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "Retrieval of Music and Sound Effects. IEEE TASLP 16(2), 2008"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "cal500.arff.gz",
@@ -185,7 +197,10 @@ FURTHER: tuple[DatasetSpec, ...] = (
             "the Label Ordering in Multi-Label Classifier Chains. ICTAI 2013"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "flags.arff.gz",

@@ -18,7 +18,10 @@ PAPER_SMALL: tuple[DatasetSpec, ...] = (
             "of Music into Emotions. ISMIR 2008"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "emotions.arff.gz",
@@ -60,7 +63,10 @@ PAPER_SMALL: tuple[DatasetSpec, ...] = (
             "classification. Pattern Recognition 37(9), 2004"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "scene.arff.gz",
@@ -122,7 +128,10 @@ PAPER_SMALL: tuple[DatasetSpec, ...] = (
             "Zhou (Pattern Recognition 40(7), 2007)"
         ),
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/ZesenChen/multi-label-dataset",
+        ),
         files=(
             DataFile(
                 "arts.npz",
@@ -155,7 +164,10 @@ PAPER_SMALL: tuple[DatasetSpec, ...] = (
             "Zhou (Pattern Recognition 40(7), 2007)"
         ),
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/ZesenChen/multi-label-dataset",
+        ),
         files=(
             DataFile(
                 "science.npz",
@@ -188,7 +200,10 @@ PAPER_SMALL: tuple[DatasetSpec, ...] = (
             "Zhou (Pattern Recognition 40(7), 2007)"
         ),
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/peipeilihfut/PMLFS",
+        ),
         files=(
             DataFile(
                 "education.npz",

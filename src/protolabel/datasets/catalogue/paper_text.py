@@ -18,7 +18,10 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
             "Holmes: Multi-label classification using ensembles of pruned sets. ICDM 2008"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "enron.arff.gz",
@@ -66,7 +69,10 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
             "Multiple Algorithms. PCI 2005"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "genbase.arff.gz",
@@ -126,7 +132,10 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
             "Automated Tag Suggestion. ECML/PKDD 2008 Discovery Challenge"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "bibtex.arff.gz",
@@ -173,7 +182,10 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
             " translation. ECCV 2002"
         ),
         licence="GPL v3 for the software of the source; none stated for the data",
-        sources=("https://github.com/tsoumakas/mulan",),
+        sources=(
+            "https://github.com/tsoumakas/mulan",
+            "https://www.uco.es/kdis/mllresources/",
+        ),
         files=(
             DataFile(
                 "corel5k.arff.gz",

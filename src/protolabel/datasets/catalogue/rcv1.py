@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec
 
+_CITATION = (
+    "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
+    " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
+    " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
+    "ICDM 2015"
+)
+
 RCV1: tuple[DatasetSpec, ...] = (
     DatasetSpec(
         name="rcv1-s1",
@@ -12,14 +19,12 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=944,
         n_labels=101,
         cardinality=2.8797,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/ZesenChen/multi-label-dataset",
+        ),
         files=(
             DataFile(
                 "features.txt",
@@ -49,14 +54,12 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=944,
         n_labels=101,
         cardinality=2.6142,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/ZesenChen/multi-label-dataset",
+        ),
         files=(
             DataFile(
                 "features.txt",
@@ -86,12 +89,7 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=943,
         n_labels=101,
         cardinality=2.6415,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="none stated for the features, LGPL version 3 or later for the labels",
         sources=(
             "https://github.com/jiunhwang/LLSF",
@@ -134,14 +132,13 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=944,
         n_labels=101,
         cardinality=2.625,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="none stated",
-        sources=("https://github.com/jiunhwang/LLSF",),
+        sources=(
+            "https://github.com/jiunhwang/LLSF",
+            "https://github.com/ZesenChen/multi-label-dataset",
+            "https://github.com/KKimura360/MLC_toolbox",
+        ),
         files=(
             DataFile(
                 "rcv1-s5.npz",
@@ -167,12 +164,7 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=47236,
         n_labels=101,
         cardinality=2.8797,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="LGPL version 3 or later (R package)",
         sources=("https://github.com/fcharte/mldr.datasets",),
         files=(
@@ -197,12 +189,7 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=47236,
         n_labels=101,
         cardinality=2.6142,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="LGPL version 3 or later (R package)",
         sources=("https://github.com/fcharte/mldr.datasets",),
         files=(
@@ -227,12 +214,7 @@ RCV1: tuple[DatasetSpec, ...] = (
         n_features=47235,
         n_labels=101,
         cardinality=2.6415,
-        citation=(
-            "D.D. Lewis, Y. Yang, T.G. Rose, F. Li: RCV1: A new benchmark collection for text"
-            " categorization research. JMLR 5, 2004; 944-feature files by J. Huang, G. Li, Q."
-            " Huang, X. Wu: Learning Label Specific Features for Multi-Label Classification. "
-            "ICDM 2015"
-        ),
+        citation=_CITATION,
         licence="LGPL version 3 or later (R package)",
         sources=("https://github.com/fcharte/mldr.datasets",),
         files=(

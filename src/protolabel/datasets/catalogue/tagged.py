@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec, SplitRule
+from protolabel.datasets.catalogue.spec import DataFile, DatasetSpec, RemoteFile, SplitRule
+
+_RAW = "https://raw.githubusercontent.com"
+
+
+def _goemotions(name: str, original_name: str) -> tuple[str, ...]:
+    """Return the addresses of a file in the repository of our copy and in the original one."""
+    commit = "b75f9d3a8b76bc1060687925b04ca98a1b8ea66b"
+    return (
+        f"{_RAW}/monologg/GoEmotions-pytorch/{commit}/data/original/{name}",
+        f"{_RAW}/google-research/google-research/master/goemotions/data/{original_name}",
+    )
+
 
 TAGGED: tuple[DatasetSpec, ...] = (
     DatasetSpec(
@@ -138,6 +150,28 @@ TAGGED: tuple[DatasetSpec, ...] = (
                 "train.tsv.gz",
                 "e475c21512fc5f3af853f020606182afc1d05afccf1db89d05b15951d28fdcb3",
                 1608935,
+            ),
+        ),
+        remote=(
+            RemoteFile(
+                "train.tsv",
+                "1c254a142be5c00e80d819b9ae1bbd36d94b2eeb8f4b1271846508d57e57d9c5",
+                _goemotions("train.tsv", "train.tsv"),
+            ),
+            RemoteFile(
+                "dev.tsv",
+                "575489c079c9de1097062a01738f998590d6b7ead66dd1c9fd1d2ba01fd8bc62",
+                _goemotions("dev.tsv", "dev.tsv"),
+            ),
+            RemoteFile(
+                "test.tsv",
+                "0587b2dd8b27b97352adbfc3fb083d46005c8946657fdc2b1ca8b1cc7f1f8be4",
+                _goemotions("test.tsv", "test.tsv"),
+            ),
+            RemoteFile(
+                "labels.txt",
+                "c2751b598c0da6d866e50058223c79a3d469546e9dc9c134c271e747d3a90ca1",
+                _goemotions("labels.txt", "emotions.txt"),
             ),
         ),
         split=SplitRule("parts", n_train=43410, n_test=5427, n_validation=5426),
