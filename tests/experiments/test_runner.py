@@ -29,7 +29,7 @@ def quick_methods(monkeypatch):
         "pnml": methods.Method("pnml", "PNML (recommended)", build),
     }
     monkeypatch.setattr(methods, "METHODS", quick)
-    monkeypatch.setattr(runner, "N_INNER_SPLITS", 1)
+    monkeypatch.setattr(runner, "N_INNER_FOLDS", 2)
 
 
 @pytest.fixture

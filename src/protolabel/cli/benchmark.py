@@ -19,7 +19,7 @@ def run(
         str, typer.Option(help="Method names, separated by commas.")
     ] = "pnml-single,pnml-multiple,pnml",
     tuning: Annotated[
-        str, typer.Option(help="none, or coordinate: the paper's grids on an inner split.")
+        str, typer.Option(help="none, or coordinate: the grids of the paper on inner folds.")
     ] = "none",
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of the folds and of the methods.")] = 0,

@@ -15,8 +15,7 @@ from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 from protolabel.selection.coordinate_search import coordinate_search
 
 Tuning = Literal["none", "coordinate"]
-# One inner split of a few hundred rows is too noisy to tell settings apart.
-N_INNER_SPLITS = 3
+N_INNER_FOLDS = 5
 TUNINGS: tuple[Tuning, ...] = ("none", "coordinate")
 
 
@@ -75,7 +74,7 @@ def run_unit(unit: Unit, dataset: MultiLabelDataset) -> Record:
             X[train],
             Y[train],
             method.coarse_space,
-            n_splits=N_INNER_SPLITS,
+            n_splits=N_INNER_FOLDS,
             seed=unit.seed,
         )
         params = dict(search.best_params)
