@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from protolabel import PNMLClassifier
 
@@ -201,6 +202,13 @@ def test_unusable_parameters_get_a_clear_error(data, parameters, message):
     X, Y = data
     with pytest.raises(ValueError, match=message):
         PNMLClassifier(**parameters).fit(X, Y)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU to train on")
+def test_a_gpu_that_is_not_there_is_refused(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="no GPU is available; use device='auto'"):
+        PNMLClassifier(device="cuda").fit(X, Y)
 
 
 def test_early_stopping_needs_rows_to_hold_out(data):

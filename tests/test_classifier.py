@@ -241,6 +241,15 @@ def test_label_sets_are_learned_under_their_names(labelled):
     assert np.array_equal(model.decision_function(X), quick().fit(X, Y).decision_function(X))
 
 
+def test_predicted_sets_hold_the_names_of_the_predicted_columns(labelled):
+    X, Y = labelled
+    model = quick().fit(X, pd.DataFrame(Y, columns=["a", "b", "c"]))
+    for names, row in zip(model.predict_label_sets(X), model.predict(X), strict=True):
+        assert names == {name for name, predicted in zip("abc", row, strict=True) if predicted}
+    with pytest.raises(ValueError, match="is for multi-label models"):
+        quick().fit(X, Y[:, 0]).predict_label_sets(X)
+
+
 def test_outputs_have_one_column_per_label(labelled):
     X, Y = labelled
     model = quick().fit(X, Y)

@@ -362,6 +362,26 @@ class PNMLClassifier(
         positive = (scores.ravel() > 0).astype(np.int64)
         return np.asarray(self.classes_[np.minimum(positive, len(self.classes_) - 1)])
 
+    def predict_label_sets(self, X: Any) -> list[set[Any]]:
+        """Names of the labels predicted for each row of a multi-label model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
+        >>> tags = [{"low"}] * 20 + [{"high", "rare"}] * 20
+        >>> model = PNMLClassifier(random_state=0).fit(X, tags)
+        >>> sorted(model.predict_label_sets([[1.0]])[0])
+        ['high', 'rare']
+        """
+        check_is_fitted(self)
+        if self._kind != "multilabel":
+            raise ValueError(
+                "predict_label_sets is for multi-label models; this one was fitted to one class "
+                "per row, use predict."
+            )
+        return [set(self.label_names_[row.nonzero()]) for row in self.predict(X)]
+
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of rows, those of all members side by side."""
         X = self._checked(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,9 @@ from protolabel.decision._cross_fitting import (
     tags_of_wrapper,
 )
 from protolabel.decision._scores import keep_off_the_ends
-from protolabel.decision.objectives import check_objective
-from protolabel.decision.thresholds import (
-    ThresholdRule,
-    TiltedRule,
-    apply_thresholds,
-    match_cardinality,
-    tune_global,
-    tune_per_label,
-    tune_prior_tilted,
-)
+from protolabel.decision.thresholds import ThresholdRule, TiltedRule, apply_thresholds
+from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.metrics import label_scores
-
-RULES = ("prior_tilted", "global", "per_label", "cardinality", "fixed")
 
 
 class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -99,10 +89,8 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self,
         estimator: Any,
         *,
-        rule: Literal[
-            "prior_tilted", "global", "per_label", "cardinality", "fixed"
-        ] = "prior_tilted",
-        objective: Literal["balanced", "accuracy", "micro_f1", "macro_f1"] = "balanced",
+        rule: RuleName = "prior_tilted",
+        objective: Objective = "balanced",
         threshold: float = 0.0,
         shrinkage: float = 100.0,
         at_least_one: bool = False,
@@ -135,10 +123,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ThresholdedClassifier
             The fitted classifier.
         """
-        if self.rule not in RULES:
-            known = ", ".join(repr(rule) for rule in RULES)
-            raise ValueError(f"rule is {self.rule!r}, expected one of {known}.")
-        check_objective(self.objective)
+        check_rule(self.rule, self.objective)
         targets, passed_on = fit_on_all_rows(self, X, y)
         self._is_multilabel = targets.kind == "multilabel"
         n_labels = targets.matrix.shape[1]
@@ -156,7 +141,13 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
-            self.rule_ = self._tune(held_out.scores, targets.matrix[held_out.rows])
+            self.rule_ = tune_thresholds(
+                self.rule,
+                held_out.scores,
+                targets.matrix[held_out.rows],
+                objective=self.objective,
+                shrinkage=self.shrinkage,
+            )
             self.thresholds_ = self.rule_.thresholds
         return self
 
@@ -219,16 +210,6 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_labels = self.thresholds_.size
         probabilities = label_scores(_ProbabilitiesOnly(self.estimator_), X, n_labels=n_labels)
         return keep_off_the_ends(probabilities)
-
-    def _tune(self, scores: NDArray[np.float64], Y: Any) -> TiltedRule | ThresholdRule:
-        """Choose the thresholds on held-out scores."""
-        if self.rule == "cardinality":
-            return match_cardinality(scores, Y.sum() / Y.shape[0])
-        if self.rule == "global":
-            return tune_global(scores, Y, objective=self.objective)
-        if self.rule == "per_label":
-            return tune_per_label(scores, Y, objective=self.objective, shrinkage=self.shrinkage)
-        return tune_prior_tilted(scores, Y, objective=self.objective)
 
     def __sklearn_tags__(self) -> Tags:
         return tags_of_wrapper(super().__sklearn_tags__(), self.estimator)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 
 import numpy as np
 from rich.table import Table
 
-from protolabel.experiments.published import load_published
+from protolabel.experiments.published import published_value
 from protolabel.experiments.record import Record
 from protolabel.methods import METHODS
 
@@ -71,10 +70,5 @@ def comparison_table(records: Sequence[Record]) -> Table:
 
 
 def _beside_published(value: float, dataset: str, method: str, metric: str) -> str:
-    published = _main_table().get((dataset, method, metric))
+    published = published_value(dataset, method, metric)
     return f"{value:.3f}" if published is None else f"{value:.3f} ({published:.3f})"
-
-
-@cache
-def _main_table() -> dict[tuple[str, str, str], float]:
-    return {(c.dataset, c.method, c.metric): c.value for c in load_published() if c.table == "main"}

@@ -57,7 +57,10 @@ class FeatureScaler:
         if self.scaling_ == "standard":
             mean, variance = _column_moments(X)
             # A constant column may show a variance of the size of rounding errors.
-            constant = variance <= 64 * np.finfo(X.dtype).eps ** 2 * np.maximum(mean**2, 1e-300) * n_samples
+            constant = (
+                variance
+                <= 64 * np.finfo(X.dtype).eps ** 2 * np.maximum(mean**2, 1e-300) * n_samples
+            )
             self.weight_ = 1 / np.sqrt(np.where(constant, 1.0, variance))
             if not sp.issparse(X):
                 self.offset_ = mean
