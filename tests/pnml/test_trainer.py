@@ -265,6 +265,22 @@ def test_history_and_callbacks_see_every_epoch(trainer_for):
     assert [record.epoch for record in history] == [0, 1, 2]
 
 
+def test_callbacks_are_told_of_the_end_even_when_training_fails(trainer_for):
+    class Failing(Callback):
+        ended = False
+
+        def on_epoch_end(self, record):
+            raise KeyboardInterrupt
+
+        def on_train_end(self, history):
+            self.ended = True
+
+    callback = Failing()
+    with pytest.raises(KeyboardInterrupt):
+        trainer_for(max_epochs=3, callbacks=[callback]).fit()
+    assert callback.ended
+
+
 def test_the_cross_entropy_falls(trainer_for):
     history = trainer_for(max_epochs=30, learning_rate=1e-2).fit()
     assert history[-1].cross_entropy < 0.9 * history[0].cross_entropy

@@ -35,7 +35,7 @@ class Callback:
         """Run after every epoch."""
 
     def on_train_end(self, history: Sequence[EpochRecord]) -> None:
-        """Run after the last epoch, also when training stopped early."""
+        """Run after the last epoch, also when training stopped early or failed."""
 
 
 class EpochLogger(Callback):

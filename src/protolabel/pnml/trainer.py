@@ -86,27 +86,14 @@ class Trainer:
     def fit(self) -> tuple[EpochRecord, ...]:
         """Train to the last epoch, or until the validation loss stops falling."""
         history: list[EpochRecord] = []
-        best: dict[str, Tensor] | None = None
-        best_epoch = -1
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
-        for epoch in range(self.settings.max_epochs):
-            record = self.run_epoch(epoch)
-            history.append(record)
+        try:
+            self._run_epochs(history)
+            self.finish()
+        finally:
             for callback in self.callbacks:
-                callback.on_epoch_end(record)
-            if record.validation_loss is None:
-                continue
-            if best is None or record.validation_loss < _loss_at(history, best_epoch):
-                best_epoch = epoch
-                best = {k: v.clone() for k, v in self.network.state_dict().items()}
-            elif epoch - best_epoch >= self.settings.n_iter_no_change:
-                break
-        if best is not None:
-            self._restore(best)
-        self.finish()
-        for callback in self.callbacks:
-            callback.on_train_end(history)
+                callback.on_train_end(history)
         return tuple(history)
 
     def run_epoch(self, epoch: int) -> EpochRecord:
@@ -205,6 +192,24 @@ class Trainer:
         self.row_weights = self.row_weights.double()
         self.refresh_prototypes()
 
+    def _run_epochs(self, history: list[EpochRecord]) -> None:
+        best: dict[str, Tensor] | None = None
+        best_loss, best_epoch = math.inf, -1
+        for epoch in range(self.settings.max_epochs):
+            record = self.run_epoch(epoch)
+            history.append(record)
+            for callback in self.callbacks:
+                callback.on_epoch_end(record)
+            if record.validation_loss is None:
+                continue
+            if record.validation_loss < best_loss:
+                best_loss, best_epoch = record.validation_loss, epoch
+                best = {k: v.clone() for k, v in self.network.state_dict().items()}
+            elif epoch - best_epoch >= self.settings.n_iter_no_change:
+                break
+        if best is not None:
+            self._restore(best)
+
     def _all_rows(self) -> Support:
         embeddings = self.network.embed(self.data.rows)
         return Support.draw(self.network, embeddings, self.data.labels, self.row_weights)
@@ -300,9 +305,3 @@ def _restrict(clusterings: list[Clustering] | None, index: Tensor) -> list[Clust
         )
         for c in clusterings
     ]
-
-
-def _loss_at(history: Sequence[EpochRecord], epoch: int) -> float:
-    value = history[epoch].validation_loss
-    assert value is not None
-    return value
