@@ -11,8 +11,6 @@ from protolabel.classifier import PNMLClassifier
 # The paper prints {1e-7, 5e-6, 1e-6, 5e-6, ...}; the second entry can only be 5e-7.
 LOSS_WEIGHTS = (1e-7, 5e-7, 1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
 CONCENTRATIONS = (1e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0)
-# Decades of the grid; below them neither term changes any result.
-COARSE_LOSS_WEIGHTS = (1e-5, 1e-4, 1e-3, 1e-2)
 
 _PAPER_SPACE = {
     "metric_penalty": LOSS_WEIGHTS,
@@ -23,11 +21,7 @@ _PAPER_SPACE = {
 
 @dataclass(frozen=True)
 class Method:
-    """A named method: its factory, its title in tables and the search space of the paper.
-
-    ``space`` is ordered: a search that changes one parameter at a time takes the influential
-    ones first.
-    """
+    """A named method: its factory, its title in tables and the search space of the paper."""
 
     name: str
     title: str
@@ -36,10 +30,15 @@ class Method:
 
     @property
     def coarse_space(self) -> Mapping[str, Sequence[Any]]:
-        """The search space with the loss weights in decades."""
+        """Ends and middle of each grid.
+
+        The weight of the label-correlation regulariser is left out: within its grid it changes
+        no result.
+        """
         return {
-            name: COARSE_LOSS_WEIGHTS if values is LOSS_WEIGHTS else values
+            name: (values[0], values[len(values) // 2], values[-1])
             for name, values in self.space.items()
+            if name != "correlation_penalty"
         }
 
 

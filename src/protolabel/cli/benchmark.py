@@ -19,7 +19,8 @@ def run(
         str, typer.Option(help="Method names, separated by commas.")
     ] = "pnml-single,pnml-multiple,pnml",
     tuning: Annotated[
-        str, typer.Option(help="none, or coordinate: the grids of the paper on inner folds.")
+        str,
+        typer.Option(help="none, or grid: ends and middle of the paper's grids, by inner folds."),
     ] = "none",
     folds: Annotated[int, typer.Option(help="Number of folds.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of the folds and of the methods.")] = 0,

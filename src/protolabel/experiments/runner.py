@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from protolabel.datasets import MultiLabelDataset, load_dataset
 from protolabel.experiments.record import Record, Unit, installed_versions
 from protolabel.experiments.store import RecordStore
+from protolabel.experiments.tuning import tuned_params
 from protolabel.methods import find_method
 from protolabel.metrics import evaluate
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
-from protolabel.selection.coordinate_search import coordinate_search
 
-Tuning = Literal["none", "coordinate"]
-N_INNER_FOLDS = 5
-TUNINGS: tuple[Tuning, ...] = ("none", "coordinate")
+Tuning = Literal["none", "grid"]
+TUNINGS: tuple[Tuning, ...] = ("none", "grid")
 
 
 def plan_units(
@@ -67,17 +66,9 @@ def run_unit(unit: Unit, dataset: MultiLabelDataset) -> Record:
     estimator = method.build(random_state=unit.seed)
 
     started = time.perf_counter()
-    params = {}
-    if unit.tuning == "coordinate":
-        search = coordinate_search(
-            estimator,
-            X[train],
-            Y[train],
-            method.coarse_space,
-            n_splits=N_INNER_FOLDS,
-            seed=unit.seed,
-        )
-        params = dict(search.best_params)
+    params: dict[str, Any] = {}
+    if unit.tuning == "grid":
+        params = tuned_params(method, estimator, X[train], Y[train], unit.seed)
         estimator.set_params(**params)
     tuned = time.perf_counter()
     estimator.fit(X[train], Y[train])
