@@ -288,8 +288,9 @@ FURTHER: tuple[DatasetSpec, ...] = (
         ),
         files=(DataFile("medical.arff.gz"), DataFile("medical.xml")),
         notes=(
-            "sizes and imbalance as published, not measured here; the feature density is an "
-            "assumption for synthetic data of its size",
+            "sizes are those of the paper, not measured here; the cardinality was not checked "
+            "against a source; imbalance ratio and feature density are assumptions, used for "
+            "synthetic data alone",
         ),
         cardinality_tolerance=6e-4,
         feature_density=0.01,

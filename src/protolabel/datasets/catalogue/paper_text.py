@@ -241,8 +241,8 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
         aliases=("bookmarks",),
         stems=("bookmarks",),
         notes=(
-            "sizes and imbalance as published, not measured here; the feature density is that of "
-            "bibtex, which comes from the same system",
+            "sizes and cardinality are those of the paper, not measured here; imbalance ratio and "
+            "feature density (that of bibtex) are assumptions, used for synthetic data alone",
         ),
         cardinality_tolerance=6e-4,
         feature_density=0.0374,
@@ -268,8 +268,8 @@ PAPER_TEXT: tuple[DatasetSpec, ...] = (
         files=(DataFile("imdb.arff.gz"), DataFile("imdb.xml")),
         stems=("IMDB-F", "IMDB"),
         notes=(
-            "sizes and imbalance as published, not measured here; the feature density is an "
-            "assumption for synthetic data of its size",
+            "sizes and cardinality are those of the paper, not measured here; imbalance ratio and "
+            "feature density are assumptions, used for synthetic data alone",
         ),
         cardinality_tolerance=6e-4,
         feature_density=0.02,

@@ -110,7 +110,8 @@ class DatasetSpec:
     is_in_paper : bool, default=False
         Whether it is one of the 15 datasets of the paper's tables.
     is_measured : bool, default=True
-        Whether the declared numbers were measured on the files, or taken from publications.
+        Whether the declared numbers were measured on the files; else the notes say where they
+        are from.
     """
 
     name: str
