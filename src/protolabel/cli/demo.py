@@ -9,11 +9,11 @@ import typer
 
 NEXT_STEPS = """
 What to try next:
-  protolabel datasets list                              what can be loaded by name
-  protolabel datasets info yeast                        the data behind this demo
-  protolabel benchmark run --datasets yeast --methods pnml-single,pnml --output runs/yeast
-  protolabel benchmark table runs/yeast                 five folds beside published values
-  python -c "from protolabel import PNMLClassifier; help(PNMLClassifier)"
+  protolabel datasets list              what can be loaded by name
+  protolabel datasets info yeast        the data behind this demo
+  protolabel benchmark run --datasets yeast --output runs/yeast
+                                        five folds, resumable
+  python -c "import protolabel; help(protolabel.PNMLClassifier)"
 """
 
 

@@ -15,17 +15,18 @@ METRIC_TITLES = {
     "accuracy": "Accuracy",
     "micro_f1": "Micro-F1",
     "macro_f1": "Macro-F1",
-    "average_precision": "Average precision",
-    "ranking_loss": "Ranking loss",
+    "average_precision": "Avg. prec.",
+    "ranking_loss": "Rank. loss",
 }
 
 
 def metric_table(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
     """One row per method, one column per metric, the best value of each column in bold."""
     table = Table(title=title)
-    table.add_column("Method")
+    table.add_column("Method", no_wrap=True)
     for name, heading in METRIC_TITLES.items():
-        table.add_column(f"{heading} {'↓' if name == 'ranking_loss' else '↑'}", justify="right")
+        arrow = "↓" if name == "ranking_loss" else "↑"
+        table.add_column(f"{heading} {arrow}", justify="right")
     best = {
         name: (min if name == "ranking_loss" else max)(row[name] for row in rows.values())
         for name in METRIC_TITLES
@@ -55,7 +56,7 @@ def comparison_table(records: Sequence[Record]) -> Table:
     """Means over the folds with the published value of the same method in brackets."""
     table = Table(title="Mean over the folds (published value)")
     for heading in ("Dataset", "Method", "Tuning", "Folds"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     for heading in METRIC_TITLES.values():
         table.add_column(heading, justify="right")
     for (dataset, method, tuning), means in fold_means(records).items():
