@@ -28,6 +28,7 @@ from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 _PAPER: dict[str, Any] = {
+    "weight_init": "glorot",
     "metric_rank": None,
     "class_prior": "uniform",
     "prototype_update": "epoch",
@@ -67,6 +68,9 @@ class PNMLClassifier(
         Width of an extra hidden layer before the embedding layer.
     negative_slope : float, default=0.2
         Slope beta of LeakyReLU.
+    weight_init : {"uniform", "glorot"}, default="uniform"
+        Start of the embedding: uniform within 1 / sqrt(n_features), or Glorot's rule with zero
+        biases, the default of the library that the paper used.
     shared_embedding : bool, default=True
         False gives every label an embedding of its own (PNML-I).
     metric : {"mahalanobis", "euclidean"}, default="mahalanobis"
@@ -197,6 +201,7 @@ class PNMLClassifier(
         embedding_dim: int | Literal["auto"] = "auto",
         hidden_dim: int | None = None,
         negative_slope: float = 0.2,
+        weight_init: Literal["uniform", "glorot"] = "uniform",
         shared_embedding: bool = True,
         metric: Literal["mahalanobis", "euclidean"] = "mahalanobis",
         metric_rank: int | Literal["auto"] | None = "auto",
@@ -241,6 +246,7 @@ class PNMLClassifier(
         self.embedding_dim = embedding_dim
         self.hidden_dim = hidden_dim
         self.negative_slope = negative_slope
+        self.weight_init = weight_init
         self.shared_embedding = shared_embedding
         self.metric = metric
         self.metric_rank = metric_rank

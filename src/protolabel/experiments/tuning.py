@@ -10,11 +10,11 @@ from protolabel.methods import Method
 from protolabel.metrics import evaluate
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 
-N_INNER_FOLDS = 5
+N_INNER_FOLDS = 3
 
 
 def tuned_params(method: Method, estimator: Any, X: Any, Y: Any, seed: int) -> dict[str, Any]:
-    """Best values of a method's coarse grid by five inner folds.
+    """Best values of a method's coarse grid by inner folds.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ per-label embeddings of the variant PNML-I, are trained in one batched product.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -32,8 +33,11 @@ class Embedding(nn.Module):
         Slope of LeakyReLU below zero, beta.
     input_dropout, embedding_dropout : float
         Share of inputs and of embedding coordinates dropped in training mode.
+    weight_init : {"uniform", "glorot"}
+        Start of weights and biases: uniform within 1 / sqrt(inputs), or Glorot's rule with
+        zero biases, the default of Keras, which the paper used.
     generator : torch.Generator
-        Source of the start weights and of the dropout masks.
+        Source of the start weights.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Embedding(nn.Module):
         negative_slope: float = 0.2,
         input_dropout: float = 0.0,
         embedding_dropout: float = 0.0,
+        weight_init: Literal["uniform", "glorot"] = "uniform",
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -54,13 +59,15 @@ class Embedding(nn.Module):
         self.input_dropout = input_dropout
         self.embedding_dropout = embedding_dropout
         first = hidden_dim or dim
-        self.weight = _uniform((n_features, n_members, first), n_features, generator)
-        self.bias = _uniform((n_members, 1, first), n_features, generator)
+        self.weight = nn.Parameter(torch.empty(n_features, n_members, first))
+        self.bias = nn.Parameter(torch.empty(n_members, 1, first))
+        _start_layer(self.weight, self.bias, n_features, weight_init, generator)
         self.top_weight: nn.Parameter | None = None
         self.top_bias: nn.Parameter | None = None
         if hidden_dim is not None:
-            self.top_weight = _uniform((n_members, hidden_dim, dim), hidden_dim, generator)
-            self.top_bias = _uniform((n_members, 1, dim), hidden_dim, generator)
+            self.top_weight = nn.Parameter(torch.empty(n_members, hidden_dim, dim))
+            self.top_bias = nn.Parameter(torch.empty(n_members, 1, dim))
+            _start_layer(self.top_weight, self.top_bias, hidden_dim, weight_init, generator)
 
     @property
     def uses_dropout(self) -> bool:
@@ -89,6 +96,15 @@ class Embedding(nn.Module):
         )
 
 
-def _uniform(shape: tuple[int, ...], fan_in: int, generator: torch.Generator) -> nn.Parameter:
-    bound = 1 / math.sqrt(max(fan_in, 1))
-    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+@torch.no_grad()
+def _start_layer(
+    weight: Tensor, bias: Tensor, fan_in: int, rule: str, generator: torch.Generator
+) -> None:
+    if rule == "glorot":
+        bound = math.sqrt(6 / (fan_in + weight.shape[-1]))
+        weight.uniform_(-bound, bound, generator=generator)
+        bias.zero_()
+    else:
+        bound = 1 / math.sqrt(fan_in)
+        weight.uniform_(-bound, bound, generator=generator)
+        bias.uniform_(-bound, bound, generator=generator)

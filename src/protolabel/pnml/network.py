@@ -61,6 +61,7 @@ class PrototypeNetwork(nn.Module):
             negative_slope=settings.negative_slope,
             input_dropout=settings.input_dropout,
             embedding_dropout=settings.embedding_dropout,
+            weight_init=settings.weight_init,
             generator=generator,
         )
         heads = (self.n_slices, self.labels_per_slice)

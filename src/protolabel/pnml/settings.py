@@ -12,6 +12,7 @@ Choices = tuple[str, ...]
 
 _CHOICES: dict[str, Choices] = {
     "prototypes": ("single", "multiple"),
+    "weight_init": ("uniform", "glorot"),
     "metric": ("mahalanobis", "euclidean"),
     "class_prior": ("learned", "empirical", "uniform"),
     "mixing": ("uniform", "empirical"),
@@ -30,6 +31,7 @@ class PNMLSettings:
     embedding_dim: int
     hidden_dim: int | None
     negative_slope: float
+    weight_init: Literal["uniform", "glorot"]
     shared_embedding: bool
     metric: Literal["mahalanobis", "euclidean"]
     metric_rank: int | None
