@@ -293,6 +293,10 @@ class PNMLClassifier(
     ) -> PNMLClassifier:
         """Return the configuration of the paper, PNML-single or PNML-multiple.
 
+        The paper searches ``metric_penalty``, ``correlation_penalty`` and ``concentration`` on
+        each dataset. The values here suit a handful of labels; with a hundred labels or more
+        ``metric_penalty`` has to be far smaller, about 1e-6.
+
         Parameters
         ----------
         prototypes : {"single", "multiple"}, default="multiple"
