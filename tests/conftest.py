@@ -13,6 +13,12 @@ from protolabel.pnml.settings import PNMLSettings
 torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def _seed_torch():
+    """Tests that draw from the global generator draw the same numbers every time."""
+    torch.manual_seed(0)
+
+
 @pytest.fixture
 def settings():
     """Build resolved settings of the paper configuration, with overrides."""

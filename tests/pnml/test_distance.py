@@ -95,7 +95,7 @@ def test_meeting_a_prototype_gives_no_nan_and_no_gradient():
     p = torch.cat([e.detach()[:, :, None], far], dim=2)
     d = label_distances(e, p, torch.eye(4, dtype=torch.float64)[None, None])
     d[..., 0].sum().backward()
-    assert d[..., 0].item() == pytest.approx(0, abs=1e-6)
+    assert d[..., 0].item() == pytest.approx(0, abs=1e-5)
     assert torch.allclose(e.grad, torch.zeros_like(e.grad), atol=1e-6)
 
 
