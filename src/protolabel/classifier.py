@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import Objective, RuleName
+from protolabel.estimator import MultilabelClassifier
 from protolabel.fitting import FitOptions, fit_model
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
-from protolabel.preprocessing.labels import Targets, encode_targets
+from protolabel.preprocessing.features import Scaling
+from protolabel.preprocessing.labels import Targets
 
 _PAPER: dict[str, Any] = {
     "weight_init": "glorot",
@@ -45,9 +41,7 @@ _PAPER: dict[str, Any] = {
 }
 
 
-class PNMLClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
-):
+class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultilabelClassifier):
     """Prototypical network for multi-label learning.
 
     One non-linear embedding is shared by all labels. Each label has a positive and a negative
@@ -141,7 +135,7 @@ class PNMLClassifier(
         What tuned thresholds maximise; ``"balanced"`` is the sum of the three others.
     at_least_one : bool, default=False
         Give a row that would get no label the one closest to its threshold.
-    feature_scaling : {"auto", "standard", "text", "none"}, default="auto"
+    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
@@ -233,7 +227,7 @@ class PNMLClassifier(
         thresholds: RuleName = "prior_tilted",
         threshold_objective: Objective = "balanced",
         at_least_one: bool = False,
-        feature_scaling: Literal["auto", "standard", "text", "none"] = "auto",
+        feature_scaling: Scaling = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -310,19 +304,7 @@ class PNMLClassifier(
         """
         return cls(prototypes, **(_PAPER | overrides))
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows and their labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Raw features.
-        y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
-            A 0/1 label matrix, a list of label sets, or one class per row.
-        """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        targets = encode_targets(y)
-        check_consistent_length(X, targets.matrix)
+    def _fit(self, X: Any, targets: Targets) -> None:
         seed = check_random_state(self.random_state).randint(2**31 - 2)
         callbacks = list(self.callbacks or ())
         if self.verbose:
@@ -330,72 +312,16 @@ class PNMLClassifier(
         self.model_ = fit_model(
             X, targets.matrix, self._settings(X), self._options(targets, seed), callbacks
         )
-        self._kind = targets.kind
-        self.classes_ = targets.classes
-        self.label_names_ = targets.names
-        return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of every label, the scores to rank labels by.
+    def _scores(self, X: Any) -> np.ndarray:
+        return self.model_.scores(X)
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,) for a binary target
-        """
-        scores = self._scores(X)
-        return scores.ravel() if self._kind == "binary" else scores
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every label, or of every class of a one-dimensional target.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels or n_classes)
-        """
-        scores = self._scores(X)
-        if self._kind == "multiclass":
-            return np.asarray(softmax(scores, axis=1))
-        positive = expit(scores)
-        if self._kind == "multilabel":
-            return np.asarray(positive)
-        if len(self.classes_) == 1:
-            return np.ones_like(positive)
-        return np.hstack([1 - positive, positive])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the labels of rows as a 0/1 matrix, or the class of a one-dimensional target."""
-        scores = self._scores(X)
-        if self._kind == "multilabel":
-            return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
-        if self._kind == "multiclass":
-            return np.asarray(self.classes_[scores.argmax(axis=1)])
-        positive = (scores.ravel() > 0).astype(np.int64)
-        return np.asarray(self.classes_[np.minimum(positive, len(self.classes_) - 1)])
-
-    def predict_label_sets(self, X: Any) -> list[set[Any]]:
-        """Names of the labels predicted for each row of a multi-label model.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
-        >>> tags = [{"low"}] * 20 + [{"high", "rare"}] * 20
-        >>> model = PNMLClassifier(random_state=0).fit(X, tags)
-        >>> sorted(model.predict_label_sets([[1.0]])[0])
-        ['high', 'rare']
-        """
-        check_is_fitted(self)
-        if self._kind != "multilabel":
-            raise ValueError(
-                "predict_label_sets is for multi-label models; this one was fitted to one class "
-                "per row, use predict."
-            )
-        return [set(self.label_names_[row.nonzero()]) for row in self.predict(X)]
+    def _decide(self, scores: np.ndarray) -> np.ndarray:
+        return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of rows, those of all members side by side."""
-        X = self._checked(X)
-        return self.model_.embeddings(X)
+        return self.model_.embeddings(self._checked(X))
 
     @property
     def thresholds_(self) -> np.ndarray:
@@ -420,12 +346,6 @@ class PNMLClassifier(
         """Prototypes of every label in every member, in the space of ``transform``."""
         check_is_fitted(self)
         return label_prototypes(self.model_.network, list(self.label_names_))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:
@@ -459,13 +379,3 @@ class PNMLClassifier(
             device=self.device,
             seed=seed,
         )
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
-
-    def _scores(self, X: Any) -> np.ndarray:
-        X = self._checked(X)
-        return self.model_.scores(X)

@@ -1,0 +1,1 @@
+"""The comparing methods of the paper, one file each, under one contract."""

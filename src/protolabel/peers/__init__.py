@@ -1,0 +1,1 @@
+"""Methods of other libraries under our contract, for comparison."""
