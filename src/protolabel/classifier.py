@@ -103,7 +103,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
     leave_one_out : bool, default=False
         Take a training row out of the mean it is compared with (single prototypes).
     metric_penalty : float, default=0.0
-        Weight lambda_1 of the squared norm of the metrics (Eq. 11).
+        Weight lambda_1 of the squared norm of the metrics (Eq. 11), divided by the number of
+        labels where the cross-entropy is.
     correlation_penalty : float, default=0.0
         Weight lambda_2 of the label-correlation regulariser (Eq. 12).
     correlation : {"inner", "cosine"}, default="inner"
@@ -288,8 +289,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         """Return the configuration of the paper, PNML-single or PNML-multiple.
 
         The paper searches ``metric_penalty``, ``correlation_penalty`` and ``concentration`` on
-        each dataset. The values here suit a handful of labels; with a hundred labels or more
-        ``metric_penalty`` has to be far smaller, about 1e-6.
+        each dataset; the values here are one point of its grids.
 
         Parameters
         ----------

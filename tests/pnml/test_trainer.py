@@ -63,15 +63,21 @@ def test_the_objective_equals_the_loops_of_the_paper(trainer_for, labelled, redu
     assert loss.total.item() == pytest.approx(entropy + 0.3 * correlation, rel=1e-5)
 
 
-def test_weight_decay_is_the_gradient_of_the_metric_penalty(trainer_for):
-    """One step with the penalty in the loss equals one step with it in the optimiser."""
+@pytest.mark.parametrize(("reduction", "weight"), [("rows", 0.05), ("cells", 0.05 / 3)])
+def test_weight_decay_is_the_gradient_of_the_metric_penalty(trainer_for, reduction, weight):
+    """One step with the penalty in the loss equals one step with it in the optimiser.
+
+    Averaging over three labels divides the penalty of each by three as it does the data.
+    """
     batch = torch.arange(50)
-    inside, decayed = (trainer_for(torch.float64, metric_penalty=0.05) for _ in range(2))
+    inside, decayed = (
+        trainer_for(torch.float64, metric_penalty=0.05, loss_reduction=reduction) for _ in range(2)
+    )
     for group in inside.optimizer.param_groups:
         group["weight_decay"] = 0.0
     for _ in range(3):
         inside.optimizer.zero_grad()
-        (inside.loss(batch).total + 0.05 * inside.network.metric.square().sum()).backward()
+        (inside.loss(batch).total + weight * inside.network.metric.square().sum()).backward()
         inside.optimizer.step()
         decayed.train_step(batch)
     assert torch.allclose(inside.network.metric, decayed.network.metric, atol=1e-9)

@@ -19,7 +19,7 @@ def adam(network: PrototypeNetwork) -> torch.optim.Adam:
     others = [p for p in network.parameters() if p.requires_grad and p is not metric]
     groups = [{"params": others, "weight_decay": 0.0}]
     if metric is not None:
-        decay = 2 * network.settings.metric_penalty
+        decay = 2 * network.settings.metric_weight(network.n_labels)
         groups.append({"params": [metric], "weight_decay": decay})
     return torch.optim.Adam(groups, lr=network.settings.learning_rate, fused=True)
 

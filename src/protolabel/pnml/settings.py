@@ -128,6 +128,14 @@ class PNMLSettings:
         """Whether a step sees a sample of the components instead of all their rows."""
         return self.positive_rate < 1 or self.negative_rate < 1 or self.support_size is not None
 
+    def metric_weight(self, n_labels: int) -> float:
+        """Weight of the metric penalty beside the reduced cross-entropy.
+
+        A mean over the cells divides the data of each label by the number of labels; so is its
+        penalty, or many labels would weigh it up.
+        """
+        return self.metric_penalty / (n_labels if self.loss_reduction == "cells" else 1)
+
 
 def embedding_dim_of_paper(n_features: int) -> int:
     """Width of the embedding by the number of features (Eq. 14)."""

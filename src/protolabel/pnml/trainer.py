@@ -117,7 +117,7 @@ class Trainer:
         frobenius = 0.0 if metric is None else float(metric_penalty(metric.detach()))
         record = EpochRecord(
             epoch=epoch,
-            loss=total + self.settings.metric_penalty * frobenius,
+            loss=total + self.settings.metric_weight(self.network.n_labels) * frobenius,
             cross_entropy=entropy,
             metric_penalty=frobenius,
             correlation_penalty=correlation,
