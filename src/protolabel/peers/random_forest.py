@@ -1,0 +1,48 @@
+"""Random forest over all labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.ensemble import RandomForestRegressor
+
+from protolabel.peers.forests import ForestPeer
+
+
+class RandomForestPeer(ForestPeer):
+    """Random forest whose trees predict all labels at once.
+
+    The probability of a label is the mean of its share in the leaves. A model takes about
+    ``8 * n_trees * n_labels * n_leaves`` bytes twice over; with hundreds of labels raise
+    ``min_samples_leaf``.
+
+    Parameters
+    ----------
+    n_trees : int, default=300
+        Number of trees.
+    min_samples_leaf : int, default=1
+        Smallest number of rows in a leaf.
+    max_features : {"sqrt", "log2"}, float or None, default="sqrt"
+        Features tried at a split.
+    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"
+        Input scaling; trees need none.
+    n_jobs : int or None, default=1
+        Trees grown at the same time.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the bootstrap samples and of the features tried.
+
+    References
+    ----------
+    L. Breiman: Random Forests. Machine Learning 45, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    >>> Y = np.hstack([X, 1 - X])
+    >>> RandomForestPeer(10, random_state=0).fit(X, Y).predict([[1.0]])
+    array([[1, 0]])
+    """
+
+    def _forest(self, **params: Any) -> RandomForestRegressor:
+        return RandomForestRegressor(**params)
