@@ -8,6 +8,7 @@ import pytest
 from protolabel.experiments.published import load_published
 from protolabel.experiments.store import RecordStore
 from protolabel.experiments.tables import METRIC_TITLES, fold_means
+from protolabel.experiments.unit import Arm
 
 RECORDS = Path(__file__).parents[2] / "results" / "core"
 LARGER_IS_BETTER = {name: name != "ranking_loss" for name in METRIC_TITLES}
@@ -26,7 +27,7 @@ def test_every_mean_is_over_five_folds():
     folds = {}
     for record in RecordStore(RECORDS).read():
         unit = record.unit
-        folds.setdefault((unit.dataset, unit.method, unit.tuning), []).append(unit.fold)
+        folds.setdefault((unit.dataset, unit.arm), []).append(unit.fold)
     assert all(sorted(found) == [0, 1, 2, 3, 4] for found in folds.values())
 
 
@@ -50,18 +51,18 @@ def test_the_paper_configuration_reaches_the_published_values(means, dataset, me
     }
     for metric, value in published.items():
         slack = 0.01 if LARGER_IS_BETTER[metric] else -0.01
-        assert at_least(means[dataset, method, tuning][metric], value - slack, metric)
+        assert at_least(means[dataset, Arm(method, tuning)][metric], value - slack, metric)
 
 
 @pytest.mark.parametrize("metric", METRIC_TITLES)
 @pytest.mark.parametrize("method", ["pnml-single", "pnml-multiple"])
 def test_the_recommended_configuration_is_ahead_on_average(means, metric, method):
     datasets = ("emotions", "scene", "image", "yeast")
-    recommended = np.mean([means[name, "pnml", "none"][metric] for name in datasets])
+    recommended = np.mean([means[name, Arm("pnml")][metric] for name in datasets])
     # The tuned paper configuration where it was run, so that the comparison is not flattered.
     paper = np.mean(
         [
-            means.get((name, method, "grid"), means[name, method, "none"])[metric]
+            means.get((name, Arm(method, "grid")), means[name, Arm(method)])[metric]
             for name in datasets
         ]
     )
@@ -70,5 +71,5 @@ def test_the_recommended_configuration_is_ahead_on_average(means, metric, method
 
 
 def test_yeast_is_ranked_well(means):
-    assert means["yeast", "pnml", "none"]["average_precision"] >= 0.77
-    assert means["yeast", "pnml", "none"]["ranking_loss"] <= 0.168
+    assert means["yeast", Arm("pnml")]["average_precision"] >= 0.77
+    assert means["yeast", Arm("pnml")]["ranking_loss"] <= 0.168

@@ -30,31 +30,15 @@ def run(
 
     Example: protolabel benchmark run --datasets emotions,yeast --output runs/small
     """
-    from rich.console import Console
+    from protolabel.experiments.folder import RunFolder
+    from protolabel.experiments.protocol import Protocol, plan_arms
+    from protolabel.experiments.runner import run_missing
 
-    from protolabel.experiments.record import Record
-    from protolabel.experiments.runner import plan_units, run_missing
-    from protolabel.experiments.store import RecordStore
-
-    messages = Console(stderr=True, quiet=quiet)
-    units = plan_units(
-        datasets.split(","),
-        methods.split(","),
-        tuning=tuning,  # type: ignore[arg-type]
-        n_folds=folds,
-        seed=seed,
-    )
-
-    def report(record: Record) -> None:
-        unit = record.unit
-        messages.print(
-            f"{unit.dataset} {unit.method} fold {unit.fold + 1}/{unit.n_folds}: "
-            f"average precision {record.metrics['average_precision']:.3f}, "
-            f"{record.tuning_seconds + record.fit_seconds:.1f} s",
-            highlight=False,
-        )
-
-    run_missing(units, RecordStore(output), report)
+    arms = plan_arms(methods.split(","), tuning=tuning)
+    protocol = Protocol(tuple(datasets.split(",")), arms, n_folds=folds, seed=seed)
+    folder = RunFolder(output)
+    folder.add(protocol)
+    run_missing(folder)
     table(output)
 
 
@@ -77,8 +61,8 @@ def table(
         raise ValueError(f"{folder} holds no records; write some with `protolabel benchmark run`.")
     if as_json:
         rows = [
-            {"dataset": dataset, "method": method, "tuning": tuning, **means}
-            for (dataset, method, tuning), means in fold_means(records).items()
+            {"dataset": dataset, **arm.to_json(), **means}
+            for (dataset, arm), means in fold_means(records).items()
         ]
         typer.echo(json.dumps({"schema": 1, "command": "benchmark table", "result": rows}))
         return

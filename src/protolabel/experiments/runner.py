@@ -1,88 +1,96 @@
-"""Cross-validation of named methods: one unit after the other, each result stored at once."""
+"""Run what a folder is still missing, by an engine, until every unit has its record."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Protocol
 
-from protolabel.datasets import MultiLabelDataset, load_dataset
-from protolabel.experiments.record import Record, Unit, installed_versions
-from protolabel.experiments.store import RecordStore
-from protolabel.experiments.tuning import tuned_params
-from protolabel.methods import find_method
-from protolabel.metrics import evaluate
-from protolabel.preprocessing.splits import MultilabelStratifiedKFold
+from protolabel.experiments.engines.sequential import SequentialEngine
+from protolabel.experiments.engines.work import Engine, Job
+from protolabel.experiments.folder import RunFolder
+from protolabel.experiments.record import Record
+from protolabel.experiments.unit import Unit
 
-Tuning = Literal["none", "grid"]
-TUNINGS: tuple[Tuning, ...] = ("none", "grid")
+_POLL_SECONDS = 0.5
 
 
-def plan_units(
-    datasets: Iterable[str],
-    methods: Sequence[str],
-    *,
-    tuning: Tuning = "none",
-    n_folds: int = 5,
-    seed: int = 0,
-) -> list[Unit]:
-    """All units of a cross-validation; a method without a search space is never tuned."""
-    if tuning not in TUNINGS:
-        raise ValueError(f"tuning={tuning!r} is unknown; use one of {', '.join(TUNINGS)}.")
-    return [
-        Unit(dataset, method, tuning if find_method(method).space else "none", fold, n_folds, seed)
-        for dataset in datasets
-        for method in methods
-        for fold in range(n_folds)
-    ]
+class Observer(Protocol):
+    """What is told about a run while it goes on."""
+
+    def begin(self, units: Sequence[Unit], records: Sequence[Record]) -> None:
+        """Hear of all units and of the records that were there before."""
+
+    def finish(self, record: Record) -> None:
+        """Hear of a record that was added, here or by another process."""
+
+
+class Silence:
+    """An observer that tells nobody."""
+
+    def begin(self, units: Sequence[Unit], records: Sequence[Record]) -> None:
+        """Do nothing."""
+
+    def finish(self, record: Record) -> None:
+        """Do nothing."""
 
 
 def run_missing(
-    units: Sequence[Unit], store: RecordStore, on_done: Callable[[Record], None] | None = None
-) -> None:
-    """Compute the units that the store has no record of."""
-    finished = {record.unit for record in store.read()}
-    loaded: MultiLabelDataset | None = None
-    for unit in units:
-        if unit in finished:
-            continue
-        if loaded is None or loaded.name != unit.dataset:
-            loaded = load_dataset(unit.dataset)
-        record = run_unit(unit, loaded)
-        store.append(record)
-        if on_done is not None:
-            on_done(record)
+    folder: RunFolder,
+    *,
+    engine: Engine | None = None,
+    retry_failed: bool = False,
+    observer: Observer | None = None,
+) -> list[Record]:
+    """Compute the units of a run that have no record yet.
 
+    Several processes may run the same folder: each unit is computed by one of them, and all of
+    them return when the last unit is done.
 
-def run_unit(unit: Unit, dataset: MultiLabelDataset) -> Record:
-    """Tune on the training part, fit, and score on the test part of one fold.
+    Parameters
+    ----------
+    folder : RunFolder
+        The run.
+    engine : Engine, default=None
+        What computes the units; None for one after the other in this process.
+    retry_failed : bool, default=False
+        Whether to compute units anew that failed in an earlier run.
+    observer : Observer, default=None
+        What to tell about progress.
 
-    The folds depend on the dataset, their number and the seed alone, so all methods share them.
+    Returns
+    -------
+    list of Record
+        The records of all units, in the order of the protocols.
     """
-    splitter = MultilabelStratifiedKFold(unit.n_folds, shuffle=True, random_state=unit.seed)
-    X, Y = dataset.X, dataset.Y
-    train, test = list(splitter.split(X, Y))[unit.fold]
-    method = find_method(unit.method)
-    estimator = method.build(random_state=unit.seed)
+    engine = engine or SequentialEngine()
+    observer = observer or Silence()
+    store, units = folder.store, folder.units()
+    attempts = {unit: store.n_attempts(unit) for unit in units}
 
-    started = time.perf_counter()
-    params: dict[str, Any] = {}
-    if unit.tuning == "grid":
-        params = tuned_params(method, estimator, X[train], Y[train], unit.seed)
-        estimator.set_params(**params)
-    tuned = time.perf_counter()
-    estimator.fit(X[train], Y[train])
-    fitted = time.perf_counter()
-    scores = estimator.decision_function(X[test])
-    metrics = evaluate(Y[test], estimator.predict(X[test]), scores)
-    return Record(
-        unit=unit,
-        params=params,
-        metrics=metrics,
-        n_train=len(train),
-        n_test=len(test),
-        tuning_seconds=tuned - started,
-        fit_seconds=fitted - tuned,
-        predict_seconds=time.perf_counter() - fitted,
-        versions=installed_versions(),
-    )
+    def is_missing(unit: Unit) -> bool:
+        record = store.find(unit)
+        if record is None:
+            return True
+        return retry_failed and not record.is_ok and store.n_attempts(unit) == attempts[unit]
+
+    missing = [unit for unit in units if is_missing(unit)]
+    waiting = set(missing)
+    observer.begin(units, [r for u in units if u not in waiting and (r := store.find(u))])
+
+    def tell() -> None:
+        for unit in [u for u in missing if u in waiting and not is_missing(u)]:
+            waiting.remove(unit)
+            record = store.find(unit)
+            assert record is not None
+            observer.finish(record)
+
+    while waiting:
+        free = [unit for unit in missing if unit in waiting and not store.is_claimed(unit)]
+        if free:
+            jobs = [Job(unit, folder.path, folder.metrics(), attempts[unit]) for unit in free]
+            engine.run(jobs, tell)
+        else:
+            time.sleep(_POLL_SECONDS)
+        tell()
+    return [record for unit in units if (record := store.find(unit)) is not None]

@@ -1,52 +1,127 @@
-"""An append-only file of records that survives being killed at any moment."""
+"""An append-only file of records that survives being killed and shared at any moment."""
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 from pathlib import Path
 
-from protolabel.experiments.record import Record, Unit
+from protolabel.experiments.locking import Claim, exclusive, is_held
+from protolabel.experiments.record import Record
+from protolabel.experiments.unit import Unit
 
 
 class RecordStore:
-    """Records as lines of JSON in one file.
+    """Records as lines of JSON in one file, and claims on the units being computed.
 
-    A record is one write of one line, flushed to the disk. A line that a killed process left
-    unfinished is skipped when reading, and the next record starts on a line of its own.
+    Records are added under a lock, as one write of one line, flushed to the disk. What a killed
+    process left of a line is never read and is cut off before the next record is added. A unit
+    has at most one successful record; a failed one may be followed by another attempt.
 
     Parameters
     ----------
     folder : Path
-        Created if it does not exist.
+        Created with the first record.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> RecordStore(Path(mkdtemp()) / "run").read()
+    []
     """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.path = folder / "records.jsonl"
+        self._lock = folder / "records.lock"
+        self._claims = folder / "claims"
+        self._read_until = 0
+        self._found: dict[str, Record] = {}
+        self._attempts: dict[str, int] = {}
 
-    def append(self, record: Record) -> None:
-        """Add a record."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(record.to_json(), sort_keys=True) + "\n"
-        with self.path.open("a+b") as file:
-            if file.tell() > 0:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    line = "\n" + line
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+    def append(self, record: Record) -> bool:
+        """Add a record, unless its unit has a successful one.
+
+        Returns
+        -------
+        bool
+            Whether the record was added.
+        """
+        line = json.dumps(record.to_json(), sort_keys=True, allow_nan=False) + "\n"
+        with exclusive(self._lock):
+            self._read_new_lines()
+            known = self._found.get(record.unit.key)
+            if known is not None and known.is_ok:
+                return False
+            with self.path.open("ab") as file:
+                file.truncate(self._read_until)
+                file.write(line.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        return True
 
     def read(self) -> list[Record]:
-        """All finished records, the first one of each unit."""
-        if not self.path.exists():
-            return []
-        found: dict[Unit, Record] = {}
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        """One record of each unit: the successful one, else that of the last attempt."""
+        self._read_new_lines()
+        return list(self._found.values())
+
+    def find(self, unit: Unit) -> Record | None:
+        """The record of a unit, None if it has none yet."""
+        self._read_new_lines()
+        return self._found.get(unit.key)
+
+    def n_attempts(self, unit: Unit) -> int:
+        """How many records of a unit there are, failed ones included."""
+        self._read_new_lines()
+        return self._attempts.get(unit.key, 0)
+
+    def claim(self, unit: Unit) -> Claim | None:
+        """Take the right to compute a unit, or return None where a live process has it."""
+        return Claim.take(self._claims / unit.key)
+
+    def is_claimed(self, unit: Unit) -> bool:
+        """Tell whether a live process is computing a unit."""
+        return is_held(self._claims / unit.key)
+
+    def was_abandoned(self, unit: Unit) -> bool:
+        """Tell whether a process died while it computed a unit."""
+        path = self._claims / unit.key
+        return path.exists() and not is_held(path)
+
+    def _read_new_lines(self) -> None:
+        """Read the lines that were finished since the last call."""
+        try:
+            with self.path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < self._read_until:
+                    self._forget()  # the file was replaced by another one
+                file.seek(self._read_until)
+                text = file.read()
+        except FileNotFoundError:
+            self._forget()
+            return
+        finished = text[: text.rfind(b"\n") + 1]
+        for line in finished.splitlines():
             try:
                 value = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # unfinished: the process that wrote it was killed
-            record = Record.from_json(value)
-            found.setdefault(record.unit, record)
-        return list(found.values())
+            except ValueError:
+                warnings.warn(
+                    f"{self.path} has a damaged line, {line[:40]!r}...; it is left out, and its "
+                    "unit counts as not computed.",
+                    stacklevel=3,
+                )
+                continue
+            self._add(Record.from_json(value))
+        self._read_until += len(finished)
+
+    def _forget(self) -> None:
+        self._read_until = 0
+        self._found.clear()
+        self._attempts.clear()
+
+    def _add(self, record: Record) -> None:
+        key = record.unit.key
+        self._attempts[key] = self._attempts.get(key, 0) + 1
+        known = self._found.get(key)
+        if known is None or not known.is_ok:
+            self._found[key] = record

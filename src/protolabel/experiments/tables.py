@@ -9,7 +9,9 @@ from rich.table import Table
 
 from protolabel.experiments.published import published_value
 from protolabel.experiments.record import Record
+from protolabel.experiments.unit import Arm
 from protolabel.methods import METHODS
+from protolabel.metrics import get_metric
 
 METRIC_TITLES = {
     "accuracy": "Accuracy",
@@ -18,6 +20,7 @@ METRIC_TITLES = {
     "average_precision": "Avg. prec.",
     "ranking_loss": "Rank. loss",
 }
+Means = dict[tuple[str, Arm], dict[str, float]]
 
 
 def metric_table(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
@@ -25,10 +28,12 @@ def metric_table(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
     table = Table(title=title)
     table.add_column("Method", no_wrap=True)
     for name, heading in METRIC_TITLES.items():
-        arrow = "↓" if name == "ranking_loss" else "↑"
+        arrow = "↑" if get_metric(name).larger_is_better else "↓"
         table.add_column(f"{heading} {arrow}", justify="right")
     best = {
-        name: (min if name == "ranking_loss" else max)(row[name] for row in rows.values())
+        name: (max if get_metric(name).larger_is_better else min)(
+            row[name] for row in rows.values()
+        )
         for name in METRIC_TITLES
     }
     for method, row in rows.items():
@@ -40,34 +45,64 @@ def metric_table(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
     return table
 
 
-def fold_means(records: Iterable[Record]) -> dict[tuple[str, str, str], dict[str, float]]:
-    """Mean of each metric over the folds, by dataset, method and tuning."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, float]]] = {}
+def records_by_arm(records: Iterable[Record]) -> dict[tuple[str, Arm], list[Record]]:
+    """Successful records by dataset and arm, in the order of their first record."""
+    groups: dict[tuple[str, Arm], list[Record]] = {}
     for record in records:
-        unit = record.unit
-        groups.setdefault((unit.dataset, unit.method, unit.tuning), []).append(record.metrics)
+        if record.is_ok:
+            groups.setdefault((record.unit.dataset, record.unit.arm), []).append(record)
+    return groups
+
+
+def fold_means(records: Iterable[Record]) -> Means:
+    """Mean of each metric over the folds, by dataset and arm.
+
+    Folds are taken in their order: the mean does not depend on which of them was done first.
+    """
     return {
-        key: {name: float(np.mean([m[name] for m in metrics])) for name in METRIC_TITLES}
-        for key, metrics in groups.items()
+        key: {
+            name: float(np.mean([record.metrics[name] for record in _in_order(group)]))
+            for name in group[0].metrics
+        }
+        for key, group in records_by_arm(records).items()
     }
 
 
 def comparison_table(records: Sequence[Record]) -> Table:
     """Means over the folds with the published value of the same method in brackets."""
+    groups, means = records_by_arm(records), fold_means(records)
     table = Table(title="Mean over the folds (published value)")
-    for heading in ("Dataset", "Method", "Tuning", "Folds"):
+    for heading in ("Dataset", "Method", "Tuning", "Thresholds", "Folds"):
         table.add_column(heading, no_wrap=True)
     for heading in METRIC_TITLES.values():
         table.add_column(heading, justify="right")
-    for (dataset, method, tuning), means in fold_means(records).items():
-        n_folds = sum(
-            (r.unit.dataset, r.unit.method, r.unit.tuning) == (dataset, method, tuning)
-            for r in records
-        )
-        title = METHODS[method].title
-        cells = [_beside_published(means[name], dataset, title, name) for name in METRIC_TITLES]
-        table.add_row(dataset, title, tuning, str(n_folds), *cells)
+    for (dataset, arm), group in groups.items():
+        values = means[dataset, arm]
+        cells = [
+            _beside_published(values[name], dataset, published_title(arm.method), name)
+            for name in METRIC_TITLES
+        ]
+        folds = f"{len(group)}/{group[0].unit.n_folds}"
+        table.add_row(dataset, arm_title(arm), arm.tuning, arm.thresholds, folds, *cells)
     return table
+
+
+def arm_title(arm: Arm) -> str:
+    """Title of the method with its settings; the bare name of a method unknown here."""
+    title = METHODS[arm.method].title if arm.method in METHODS else arm.method
+    return title + arm.label.removeprefix(arm.method)
+
+
+def published_title(method: str) -> str:
+    """Name that the paper gives a method."""
+    if method not in METHODS:
+        return method
+    found = METHODS[method]
+    return getattr(found, "published_title", None) or found.title
+
+
+def _in_order(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda record: (record.unit.seed, record.unit.fold))
 
 
 def _beside_published(value: float, dataset: str, method: str, metric: str) -> str:

@@ -1,0 +1,1 @@
+"""Engines: what computes the units of a run, here or elsewhere."""
