@@ -11,3 +11,7 @@ class DatasetError(ProtolabelError, ValueError):
 
 class TrainingError(ProtolabelError, RuntimeError):
     """Training stopped because going on could only give a useless model."""
+
+
+class ModelFileError(ProtolabelError, ValueError):
+    """A model file or checkpoint was refused; the message says what was found and what to do."""

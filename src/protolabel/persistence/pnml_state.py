@@ -1,0 +1,114 @@
+"""The fitted state of PNML in a model file: settings, network, thresholds, history."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+
+from protolabel.classifier import PNMLClassifier
+from protolabel.fitting import FittedModel
+from protolabel.persistence.records import decode, encode
+from protolabel.pnml.callbacks import EpochRecord
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.settings import PNMLSettings
+from protolabel.preprocessing.features import FeatureScaler
+from protolabel.safefiles.bundle import Bundle
+from protolabel.safefiles.fields import Fields
+from protolabel.safefiles.tensor_file import TensorSpec
+
+_HISTORY = tuple[EpochRecord, ...]
+_PREFIX = "network."
+# What a setting was, in effect, before the format knew it; for files written without it.
+SETTINGS_BEFORE: dict[str, Any] = {}
+
+
+def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Turn the fitted state into what a manifest holds; tensors go to ``arrays``."""
+    fitted = model.model_
+    for name, tensor in fitted.network.state_dict().items():
+        arrays[_PREFIX + name] = tensor.detach().cpu().numpy()
+    arrays["thresholds"] = fitted.thresholds
+    return {
+        "n_members": fitted.network.n_members,
+        "settings": encode(fitted.network.settings, PNMLSettings, "settings", arrays),
+        "history": encode(fitted.history, _HISTORY, "history", arrays),
+    }
+
+
+def decode_pnml(
+    node: Any, scaler: FeatureScaler, n_features: int, n_labels: int, bundle: Bundle
+) -> dict[str, Any]:
+    """Read the fitted attributes back."""
+    entry = Fields(node, "state", bundle.path, {"n_members", "settings", "history"})
+    n_members = entry.integer("n_members", low=1)
+    known = {field.name for field in fields(PNMLSettings)}
+    missing = {name: value for name, value in SETTINGS_BEFORE.items() if name in known}
+    settings = decode(missing | entry.members("settings"), PNMLSettings, "settings", bundle)
+    history = decode(entry.items("history"), _HISTORY, "history", bundle)
+    thresholds_spec = TensorSpec("F64", (n_labels,))
+    expected = network_specs(settings, n_features, n_labels, n_members)
+    slots_shape = bundle.tensors.spec(_PREFIX + "log_weights").shape
+    n_slots = slots_shape[-1] if slots_shape else 0
+    if not 1 <= n_slots <= max(settings.max_prototypes, 1):
+        bundle.refuse(f"the network has {n_slots} prototypes a component")
+    heads = expected["log_prior_odds"].shape
+    expected["log_weights"] = TensorSpec("F64", (*heads, 2, n_slots))
+    expected["positions"] = TensorSpec("F64", (*heads, 2, n_slots, settings.embedding_dim))
+    named = {_PREFIX + name: spec for name, spec in expected.items()}
+    for name, spec in (named | {"thresholds": thresholds_spec}).items():
+        found = bundle.tensors.spec(name)
+        if found != spec:
+            bundle.refuse(
+                f"{name} is {found.dtype} of shape {found.shape}; the settings ask for "
+                f"{spec.dtype} of shape {spec.shape}"
+            )
+    state = {name: torch.from_numpy(bundle.tensors.read(_PREFIX + name)) for name in expected}
+    network = _network(settings, n_features, n_labels, n_members, state)
+    thresholds = bundle.tensors.read("thresholds")
+    return {"model_": FittedModel(network, scaler, thresholds, history)}
+
+
+def network_specs(
+    settings: PNMLSettings, n_features: int, n_labels: int, n_members: int
+) -> dict[str, TensorSpec]:
+    """Arrays of a network but for its prototypes, without building it.
+
+    A file may announce any size; the arrays have to be there before anything is allocated.
+    """
+    n_slices = n_members if settings.shared_embedding else n_members * n_labels
+    heads = (n_slices, n_labels if settings.shared_embedding else 1)
+    dim, hidden = settings.embedding_dim, settings.hidden_dim
+    first = hidden or dim
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding.weight": (n_features, n_slices, first),
+        "embedding.bias": (n_slices, 1, first),
+        "log_prior_odds": heads,
+        "constant_logits": (n_labels,),
+    }
+    if hidden is not None:
+        shapes |= {
+            "embedding.top_weight": (n_slices, hidden, dim),
+            "embedding.top_bias": (n_slices, 1, dim),
+        }
+    if settings.metric == "mahalanobis":
+        shapes["metric"] = (*heads, settings.metric_rank or dim, dim)
+    if settings.cluster_variance == "trainable":
+        shapes["log_variance"] = (n_slices,)
+    specs = {name: TensorSpec("F64", shape) for name, shape in shapes.items()}
+    return specs | {"active": TensorSpec("BOOL", heads)}
+
+
+def _network(
+    settings: PNMLSettings,
+    n_features: int,
+    n_labels: int,
+    n_members: int,
+    state: dict[str, torch.Tensor],
+) -> PrototypeNetwork:
+    network = PrototypeNetwork(n_features, n_labels, settings, n_members, torch.Generator())
+    network.positions, network.log_weights = state["positions"], state["log_weights"]
+    network.load_state_dict(state, assign=True)
+    return network
