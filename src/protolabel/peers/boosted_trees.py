@@ -31,6 +31,8 @@ class XGBoostPeer(PeerClassifier):
         Depth of the trees.
     subsample : float, default=0.8
         Share of rows, and of columns, that a tree is grown on.
+    max_bin : int, default=64
+        Number of bins of a feature; a fourth of XGBoost's own is several times as fast.
     feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"
         Input scaling; trees need none.
     n_jobs : int, default=1
@@ -60,6 +62,7 @@ class XGBoostPeer(PeerClassifier):
         learning_rate: float = 0.1,
         max_depth: int = 6,
         subsample: float = 0.8,
+        max_bin: int = 64,
         feature_scaling: Scaling = "none",
         n_jobs: int = 1,
         random_state: int | np.random.RandomState | None = None,
@@ -68,6 +71,7 @@ class XGBoostPeer(PeerClassifier):
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.subsample = subsample
+        self.max_bin = max_bin
         self.feature_scaling = feature_scaling
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -77,6 +81,7 @@ class XGBoostPeer(PeerClassifier):
         check_positive("learning_rate", self.learning_rate, largest=1.0)
         check_count("max_depth", self.max_depth)
         check_positive("subsample", self.subsample, largest=1.0)
+        check_count("max_bin", self.max_bin)
         check_count("n_jobs", self.n_jobs)
 
     def _train(self, X: Matrix, Y: sp.csr_array, seed: int) -> Any:
@@ -88,6 +93,7 @@ class XGBoostPeer(PeerClassifier):
             "max_depth": self.max_depth,
             "subsample": self.subsample,
             "colsample_bytree": self.subsample,
+            "max_bin": self.max_bin,
             "nthread": self.n_jobs,
             "seed": seed,
             "verbosity": 1,

@@ -13,15 +13,15 @@ class ExtraTreesPeer(ForestPeer):
     """Extremely randomised trees that predict all labels at once.
 
     The probability of a label is the mean of its share in the leaves. A model takes about
-    ``8 * n_trees * n_labels * n_leaves`` bytes twice over; with hundreds of labels raise
+    16 bytes per tree, leaf and label; with many rows and hundreds of labels raise
     ``min_samples_leaf``.
 
     Parameters
     ----------
     n_trees : int, default=300
         Number of trees.
-    min_samples_leaf : int, default=1
-        Smallest number of rows in a leaf.
+    min_samples_leaf : int, default=3
+        Smallest number of rows in a leaf. Three rank labels better than one where they are rare.
     max_features : {"sqrt", "log2"}, float or None, default="sqrt"
         Features tried at a split.
     feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"

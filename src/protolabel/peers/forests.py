@@ -24,7 +24,7 @@ class ForestPeer(PeerClassifier):
         self,
         n_trees: int = 300,
         *,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 3,
         max_features: float | Literal["sqrt", "log2"] | None = "sqrt",
         feature_scaling: Scaling = "none",
         n_jobs: int | None = 1,

@@ -35,7 +35,7 @@ class MultilabelMLP(PeerClassifier):
         Number of hidden units.
     max_iter : int, default=50
         Number of passes over the rows; fewer where the training loss stops falling.
-    alpha : float, default=1e-3
+    alpha : float, default=0.1
         Weight of the squared norm.
     feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
@@ -61,7 +61,7 @@ class MultilabelMLP(PeerClassifier):
         hidden_dim: int = 128,
         *,
         max_iter: int = 50,
-        alpha: float = 1e-3,
+        alpha: float = 0.1,
         feature_scaling: Scaling = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:

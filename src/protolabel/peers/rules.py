@@ -56,6 +56,10 @@ class RuleEnsemble:
         """
         n_rules, n_labels = self.heads.shape
         used, column = np.unique(self.feature, return_inverse=True)
+        rule_of_condition = sp.csr_array(
+            (np.ones(len(self.rule)), (np.arange(len(self.rule)), self.rule)),
+            shape=(len(self.rule), n_rules),
+        )
         scores = np.empty((X.shape[0], n_labels))
         step = max(1, _CHUNK_CELLS // (n_rules + len(self.feature) + 1))
         for start in range(0, X.shape[0], step):
@@ -64,10 +68,6 @@ class RuleEnsemble:
             values = values.toarray() if sp.issparse(values) else values
             values = values.astype(np.float32)[:, column]  # (n_rows, n_conditions)
             fails = (values > self.threshold) != self.is_greater
-            failures = sp.csr_array(
-                (np.ones(len(self.rule)), (np.arange(len(self.rule)), self.rule)),
-                shape=(len(self.rule), n_rules),
-            )
-            covers = (fails.astype(np.float64) @ failures) == 0  # (n_rows, n_rules)
+            covers = (fails.astype(np.float64) @ rule_of_condition) == 0  # (n_rows, n_rules)
             scores[rows] = covers.astype(np.float64) @ self.heads
         return scores
