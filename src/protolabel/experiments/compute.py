@@ -21,6 +21,7 @@ from protolabel.experiments.resources import (
     one_thread,
     peak_memory_mb,
     reset_peak_memory,
+    warm_up,
 )
 from protolabel.experiments.tuning import tune_settings
 from protolabel.experiments.unit import Unit, digest
@@ -81,6 +82,7 @@ def compute_unit(
     """
     progress = _Progress()
     error = None
+    warm_up()
     reset_peak_memory()
     with one_thread():
         try:

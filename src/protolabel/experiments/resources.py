@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -26,6 +27,15 @@ ONE_THREAD = dict.fromkeys(
     "1",
 )
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@cache
+def warm_up() -> None:
+    """Let torch load what it only loads at the first step, so that no unit is charged for it."""
+    weight = torch.zeros(1, requires_grad=True)
+    optimiser = torch.optim.Adam([weight])
+    weight.sum().backward()
+    optimiser.step()
 
 
 @contextmanager

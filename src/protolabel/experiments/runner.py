@@ -66,6 +66,7 @@ def run_missing(
     engine = engine or SequentialEngine()
     observer = observer or Silence()
     store, units = folder.store, folder.units()
+    store.refresh()
     attempts = {unit: store.n_attempts(unit) for unit in units}
 
     def is_missing(unit: Unit) -> bool:
@@ -74,19 +75,19 @@ def run_missing(
             return True
         return retry_failed and not record.is_ok and store.n_attempts(unit) == attempts[unit]
 
-    missing = [unit for unit in units if is_missing(unit)]
-    waiting = set(missing)
+    waiting = {unit: None for unit in units if is_missing(unit)}
     observer.begin(units, [r for u in units if u not in waiting and (r := store.find(u))])
 
     def tell() -> None:
-        for unit in [u for u in missing if u in waiting and not is_missing(u)]:
-            waiting.remove(unit)
+        store.refresh()
+        for unit in list(waiting):
             record = store.find(unit)
-            assert record is not None
-            observer.finish(record)
+            if record is not None and not is_missing(unit):
+                del waiting[unit]
+                observer.finish(record)
 
     while waiting:
-        free = [unit for unit in missing if unit in waiting and not store.is_claimed(unit)]
+        free = [unit for unit in waiting if not store.is_claimed(unit)]
         if free:
             jobs = [Job(unit, folder.path, folder.metrics(), attempts[unit]) for unit in free]
             engine.run(jobs, tell)

@@ -50,7 +50,7 @@ class RecordStore:
         """
         line = json.dumps(record.to_json(), sort_keys=True, allow_nan=False) + "\n"
         with exclusive(self._lock):
-            self._read_new_lines()
+            self.refresh()
             known = self._found.get(record.unit.key)
             if known is not None and known.is_ok:
                 return False
@@ -63,17 +63,15 @@ class RecordStore:
 
     def read(self) -> list[Record]:
         """One record of each unit: the successful one, else that of the last attempt."""
-        self._read_new_lines()
+        self.refresh()
         return list(self._found.values())
 
     def find(self, unit: Unit) -> Record | None:
-        """The record of a unit, None if it has none yet."""
-        self._read_new_lines()
+        """The record of a unit, None if it had none at the last refresh."""
         return self._found.get(unit.key)
 
     def n_attempts(self, unit: Unit) -> int:
-        """How many records of a unit there are, failed ones included."""
-        self._read_new_lines()
+        """How many records of a unit there were at the last refresh, failed ones included."""
         return self._attempts.get(unit.key, 0)
 
     def claim(self, unit: Unit) -> Claim | None:
@@ -89,7 +87,7 @@ class RecordStore:
         path = self._claims / unit.key
         return path.exists() and not is_held(path)
 
-    def _read_new_lines(self) -> None:
+    def refresh(self) -> None:
         """Read the lines that were finished since the last call."""
         try:
             with self.path.open("rb") as file:

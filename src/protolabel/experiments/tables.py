@@ -72,10 +72,10 @@ def comparison_table(records: Sequence[Record]) -> Table:
     """Means over the folds with the published value of the same method in brackets."""
     groups, means = records_by_arm(records), fold_means(records)
     table = Table(title="Mean over the folds (published value)")
-    for heading in ("Dataset", "Method", "Tuning", "Thresholds", "Folds"):
-        table.add_column(heading, no_wrap=True)
+    add_arm_columns(table, [arm for _, arm in groups], "Dataset")
+    table.add_column("Folds", no_wrap=True)
     for heading in METRIC_TITLES.values():
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for (dataset, arm), group in groups.items():
         values = means[dataset, arm]
         cells = [
@@ -83,8 +83,28 @@ def comparison_table(records: Sequence[Record]) -> Table:
             for name in METRIC_TITLES
         ]
         folds = f"{len(group)}/{group[0].unit.n_folds}"
-        table.add_row(dataset, arm_title(arm), arm.tuning, arm.thresholds, folds, *cells)
+        table.add_row(dataset, *arm_cells(table, arm), folds, *cells)
     return table
+
+
+def add_arm_columns(table: Table, arms: Iterable[Arm], *first: str) -> None:
+    """Add columns for the method and for what its arms differ in, after the given ones."""
+    arms = list(arms)
+    for heading in (*first, "Method"):
+        table.add_column(heading, overflow="fold")
+    for heading, kinds in (
+        ("Tuning", {arm.tuning for arm in arms}),
+        ("Thresholds", {arm.thresholds for arm in arms}),
+    ):
+        if kinds != {"none"}:
+            table.add_column(heading, no_wrap=True)
+
+
+def arm_cells(table: Table, arm: Arm) -> list[str]:
+    """The cells of an arm in the columns that :func:`add_arm_columns` added."""
+    headings = {str(column.header) for column in table.columns}
+    cells = {"Method": arm_title(arm), "Tuning": arm.tuning, "Thresholds": arm.thresholds}
+    return [cell for heading, cell in cells.items() if heading in headings]
 
 
 def arm_title(arm: Arm) -> str:

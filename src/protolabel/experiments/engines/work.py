@@ -41,6 +41,7 @@ class Job:
 
     def is_done(self, store: RecordStore) -> bool:
         """Tell whether the unit has got a record since the job was planned."""
+        store.refresh()
         record = store.find(self.unit)
         if record is None:
             return False
