@@ -18,7 +18,7 @@ PEERS = {
     "extra trees": (ExtraTreesPeer, {"n_trees": 30}),
     "logistic regression": (LogisticRegressionPeer, {}),
     "classifier chains": (ClassifierChainEnsemble, {"n_chains": 3}),
-    "multi-layer perceptron": (MultilabelMLP, {"max_iter": 100}),
+    "multi-layer perceptron": (MultilabelMLP, {"max_epochs": 100}),
     "xgboost": (XGBoostPeer, {"n_rounds": 20}),
     "boomer": (BoomerPeer, {"n_rules": 60, "timeout": 60}),
 }

@@ -23,7 +23,7 @@ ONE_SIDED = np.tile([0, 1], (4, 1))
         (RandomForestPeer(0), "n_trees=0; expected an integer of at least 1"),
         (ExtraTreesPeer(min_samples_leaf=0), "min_samples_leaf=0; expected an integer"),
         (LogisticRegressionPeer(-1.0), "C=-1.0; expected a number above 0"),
-        (LogisticRegressionPeer(max_iter=1.5), "max_iter=1.5; expected an integer"),
+        (MultilabelMLP(max_epochs=1.5), "max_epochs=1.5; expected an integer"),
         (ClassifierChainEnsemble(True), "n_chains=True; expected an integer"),
         (ClassifierChainEnsemble(C=np.nan), "C=nan; expected a number above 0"),
         (MultilabelMLP(hidden_dim="8"), "hidden_dim='8'; expected an integer"),

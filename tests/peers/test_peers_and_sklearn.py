@@ -83,12 +83,12 @@ def test_network_gives_the_probabilities_of_the_plain_perceptron(labelled):
     X, Y = labelled
     settings = {"alpha": 0.1, "max_iter": 30, "random_state": seed_of(0)}
     plain = MLPClassifier(hidden_layer_sizes=(16,), **settings).fit(X, Y)
-    model = MultilabelMLP(16, max_iter=30, feature_scaling="none", random_state=0).fit(X, Y)
+    model = MultilabelMLP(16, max_epochs=30, feature_scaling="none", random_state=0).fit(X, Y)
     assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-9)
 
 
 def test_network_that_uses_up_its_passes_warns_of_nothing(labelled, recwarn):
-    MultilabelMLP(max_iter=2, random_state=0).fit(*labelled)
+    MultilabelMLP(max_epochs=2, random_state=0).fit(*labelled)
     assert not recwarn
 
 

@@ -12,6 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from protolabel.peers.base import PeerClassifier, check_count, check_positive, log_odds
 from protolabel.preprocessing.features import Matrix, Scaling
 
+# Far more than L-BFGS needs on scaled features.
+_MAX_ITERATIONS = 1000
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -60,8 +63,6 @@ class ClassifierChainEnsemble(PeerClassifier):
         Inverse of the weight of the squared norm in every logistic regression.
     bootstrap : bool, default=True
         Train each chain on as many rows drawn with replacement; False for all rows.
-    max_iter : int, default=1000
-        Largest number of iterations of L-BFGS for a link.
     feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
@@ -92,21 +93,18 @@ class ClassifierChainEnsemble(PeerClassifier):
         *,
         C: float = 1.0,
         bootstrap: bool = True,
-        max_iter: int = 1000,
         feature_scaling: Scaling = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_chains = n_chains
         self.C = C
         self.bootstrap = bootstrap
-        self.max_iter = max_iter
         self.feature_scaling = feature_scaling
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_count("n_chains", self.n_chains)
         check_positive("C", self.C)
-        check_count("max_iter", self.max_iter)
 
     def _train(self, X: Matrix, Y: sp.csr_array, seed: int) -> tuple[Chain, ...]:
         rng = np.random.default_rng(seed)
@@ -129,7 +127,7 @@ class ClassifierChainEnsemble(PeerClassifier):
                 # The sample lost one side of the label: all that is left of it is its rarity.
                 intercepts[position] = np.log((positives + 0.5) / (n_samples - positives + 0.5))
                 continue
-            link = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(inputs[:, :seen], y)
+            link = LogisticRegression(C=self.C, max_iter=_MAX_ITERATIONS).fit(inputs[:, :seen], y)
             weights[position, :seen] = link.coef_[0]
             intercepts[position] = link.intercept_[0]
         return Chain(order, weights[:, :n_features], weights[:, n_features:], intercepts)

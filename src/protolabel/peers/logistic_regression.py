@@ -8,8 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from protolabel.peers.base import PeerClassifier, check_count, check_positive
+from protolabel.peers.base import PeerClassifier, check_positive
 from protolabel.preprocessing.features import Matrix, Scaling
+
+# Far more than L-BFGS needs on scaled features.
+_MAX_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,6 @@ class LogisticRegressionPeer(PeerClassifier):
     ----------
     C : float, default=1.0
         Inverse of the weight of the squared norm; smaller values give smaller weights.
-    max_iter : int, default=1000
-        Largest number of iterations of L-BFGS for a label.
     feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
@@ -52,22 +53,19 @@ class LogisticRegressionPeer(PeerClassifier):
         self,
         C: float = 1.0,
         *,
-        max_iter: int = 1000,
         feature_scaling: Scaling = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.C = C
-        self.max_iter = max_iter
         self.feature_scaling = feature_scaling
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_positive("C", self.C)
-        check_count("max_iter", self.max_iter)
 
     def _train(self, X: Matrix, Y: sp.csr_array, seed: int) -> LinearModel:  # noqa: ARG002
         fits = [
-            LogisticRegression(C=self.C, max_iter=self.max_iter).fit(X, y) for y in Y.toarray().T
+            LogisticRegression(C=self.C, max_iter=_MAX_ITERATIONS).fit(X, y) for y in Y.toarray().T
         ]
         return LinearModel(
             weights=np.vstack([fit.coef_ for fit in fits]),

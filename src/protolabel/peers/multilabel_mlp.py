@@ -33,7 +33,7 @@ class MultilabelMLP(PeerClassifier):
     ----------
     hidden_dim : int, default=128
         Number of hidden units.
-    max_iter : int, default=50
+    max_epochs : int, default=50
         Number of passes over the rows; fewer where the training loss stops falling.
     alpha : float, default=0.1
         Weight of the squared norm.
@@ -60,32 +60,32 @@ class MultilabelMLP(PeerClassifier):
         self,
         hidden_dim: int = 128,
         *,
-        max_iter: int = 50,
+        max_epochs: int = 50,
         alpha: float = 0.1,
         feature_scaling: Scaling = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.hidden_dim = hidden_dim
-        self.max_iter = max_iter
+        self.max_epochs = max_epochs
         self.alpha = alpha
         self.feature_scaling = feature_scaling
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_count("hidden_dim", self.hidden_dim)
-        check_count("max_iter", self.max_iter)
+        check_count("max_epochs", self.max_epochs)
         check_positive("alpha", self.alpha)
 
     def _train(self, X: Matrix, Y: sp.csr_array, seed: int) -> HiddenLayerModel:
         network = MLPClassifier(
             hidden_layer_sizes=(self.hidden_dim,),
-            max_iter=self.max_iter,
+            max_iter=self.max_epochs,
             alpha=self.alpha,
             random_state=seed,
         )
         targets = Y.toarray()
         with warnings.catch_warnings():
-            # max_iter is a budget here, not a failure to converge.
+            # max_epochs is a budget here, not a failure to converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
             network.fit(X, targets.ravel() if targets.shape[1] == 1 else targets)
         return HiddenLayerModel(
