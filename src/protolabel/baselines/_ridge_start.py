@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
-from protolabel.baselines._twin_gram import weighted_gram
+from protolabel.baselines._twin_gram import inner_products, weighted_gram
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -30,8 +29,7 @@ def ridge_weights(X: Matrix, Y: np.ndarray, penalty: float) -> np.ndarray:
         gram = weighted_gram(X, np.ones(n_samples))
         gram[np.diag_indices_from(gram)] += penalty
         return np.asarray(cho_solve(cho_factor(gram, lower=True), X.T @ Y))
-    kernel = X @ X.T
-    kernel = np.asarray(kernel.toarray() if sp.issparse(kernel) else kernel)
+    kernel = inner_products(X)
     kernel[np.diag_indices_from(kernel)] += penalty
     return np.asarray(X.T @ cho_solve(cho_factor(kernel, lower=True), Y))
 

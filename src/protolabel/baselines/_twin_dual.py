@@ -48,13 +48,7 @@ def solution_of(problem: TwinProblem, dual: np.ndarray, n_iter: int = 0) -> Twin
     The gap is ``(primal - dual) / primal``; it bounds how far either objective is from the
     optimum, so it certifies a solution whichever way that was found.
     """
-    pulled = problem.negatives.T @ dual  # G'a
-    v = -problem.gram.solve(pulled)
-    quadratic = -float(pulled @ v)  # v'Mv
-    errors = problem.c * float(np.maximum(0.0, 1.0 + problem.negatives @ v).sum())
-    primal = 0.5 * quadratic + errors
-    gap = quadratic + errors - float(dual.sum())
-    return TwinSolution(dual, v, max(gap, 0.0) / max(primal, np.finfo(float).tiny), n_iter)
+    return _solution_and_values(problem, dual, n_iter)[0]
 
 
 def solve_sor(
@@ -88,38 +82,62 @@ def solve_sor(
 
 
 def solve_lbfgs(problem: TwinProblem, tol: float, max_iter: int) -> TwinSolution:
-    """L-BFGS-B on the dual with implicit Q; keeps sparse rows sparse."""
-    scale = problem.c  # the box becomes [0, 1]
-    best = solution_of(problem, np.full(problem.n_negative, 0.5 * scale))
+    """L-BFGS-B on the dual with implicit Q; keeps sparse rows sparse.
 
-    def objective(unit: np.ndarray) -> tuple[float, np.ndarray]:
-        pulled = problem.negatives.T @ unit
-        solved = problem.gram.solve(pulled)
-        value = 0.5 * scale * float(pulled @ solved) - float(unit.sum())
-        return value, scale * (problem.negatives @ solved) - 1.0
-
-    n_iter = 0
-
-    def stop_at_gap(intermediate_result: Any) -> None:
-        nonlocal best, n_iter
-        n_iter += 1
-        dual = np.clip(intermediate_result.x, 0.0, 1.0) * scale
-        candidate = solution_of(problem, dual, n_iter)
-        if candidate.gap < best.gap:
-            best = candidate
-        if best.gap <= tol:
-            raise StopIteration
-
+    Every point it looks at is feasible, and its gap costs nothing beyond its gradient.
+    """
+    search = _DualSearch(problem, tol)
     minimize(
-        objective,
-        best.dual / scale,
+        search.evaluate,
+        np.full(problem.n_negative, 0.5),
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * problem.n_negative,
-        callback=stop_at_gap,
+        callback=search.end_iteration,
         options={"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0},
     )
-    return best
+    assert search.best is not None
+    return search.best
+
+
+class _DualSearch:
+    """The dual over the unit box, a = c u, and the best point seen."""
+
+    def __init__(self, problem: TwinProblem, tol: float) -> None:
+        self.problem = problem
+        self.tol = tol
+        self.n_iter = 1
+        self.best: TwinSolution | None = None
+
+    def evaluate(self, unit: np.ndarray) -> tuple[float, np.ndarray]:
+        """Dual objective over c, and its gradient."""
+        dual = self.problem.c * np.clip(unit, 0.0, 1.0)
+        solution, values = _solution_and_values(self.problem, dual, self.n_iter)
+        if self.best is None or solution.gap < self.best.gap:
+            self.best = solution
+        # With v = -M^-1 G'a the quadratic form a'Qa is -a'Gv.
+        objective = -0.5 * float(dual @ values) - float(dual.sum())
+        return objective / self.problem.c, -values - 1.0
+
+    def end_iteration(self, intermediate_result: Any) -> None:  # noqa: ARG002
+        """Stop the search once a point is good enough; SciPy asks for these names."""
+        self.n_iter += 1
+        if self.best is not None and self.best.gap <= self.tol:
+            raise StopIteration
+
+
+def _solution_and_values(
+    problem: TwinProblem, dual: np.ndarray, n_iter: int
+) -> tuple[TwinSolution, np.ndarray]:
+    """Solution of a dual point, and the values ``Gv`` of the negative rows."""
+    pulled = problem.negatives.T @ dual  # G'a
+    v = -problem.gram.solve(pulled)
+    values = problem.negatives @ v
+    quadratic = -float(pulled @ v)  # v'Mv
+    errors = problem.c * float(np.maximum(0.0, 1.0 + values).sum())
+    primal = 0.5 * quadratic + errors
+    gap = max(quadratic + errors - float(dual.sum()), 0.0)
+    return TwinSolution(dual, v, gap / max(primal, np.finfo(float).tiny), n_iter), values
 
 
 def _dense(X: Matrix) -> np.ndarray:

@@ -42,7 +42,7 @@ class PositiveGram:
         self.penalty = penalty
         self.form = ("woodbury" if n_positive < dim else "direct") if form == "auto" else form
         if self.form == "woodbury":
-            inner = _as_dense(positives @ positives.T)
+            inner = inner_products(positives)
         else:
             inner = weighted_gram(positives, np.ones(n_positive))
         inner[np.diag_indices_from(inner)] += penalty
@@ -97,6 +97,17 @@ def weighted_gram(X: Matrix, weights: np.ndarray) -> np.ndarray:
         block = scaled[start : start + _BLOCK_ROWS].toarray()
         gram += block.T @ block
     return gram
+
+
+def inner_products(X: Matrix) -> np.ndarray:
+    """``X X'`` as a dense matrix."""
+    return _as_dense(X @ X.T)
+
+
+def square_lengths(X: Matrix) -> np.ndarray:
+    """Squared Euclidean length of each row."""
+    squares = X.multiply(X) if sp.issparse(X) else X * X
+    return np.asarray(squares.sum(axis=1)).ravel()
 
 
 def scale_rows(X: Matrix, factors: np.ndarray) -> Matrix:
