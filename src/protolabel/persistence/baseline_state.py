@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from protolabel.baselines.base import BaselineClassifier, LabelSides
 from protolabel.persistence.records import decode, encode
@@ -13,6 +15,7 @@ from protolabel.persistence.registry import Storable, storable_of
 from protolabel.preprocessing.features import FeatureScaler
 from protolabel.safefiles.bundle import Bundle
 from protolabel.safefiles.fields import Fields
+from protolabel.safefiles.strict_json import shown
 
 
 def encode_baseline(model: BaselineClassifier, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -44,11 +47,26 @@ def decode_baseline(
     record = decode(entry.raw("model"), storable.record_type(), "model", bundle)
     sizes = {"features": n_features, "labels": n_labels, "learned": len(sides.learned)}
     _check_shapes(record, storable.shapes, sizes, bundle)
+    _check_memberships(record, storable.memberships, bundle)
     extras = Fields(entry.raw("extras"), "extras", bundle.path, storable.extras.keys())
     further = {
         name: decode(extras.raw(name), hint, name, bundle) for name, hint in storable.extras.items()
     }
     return {"scaler_": scaler, "sides_": sides, "model_": record} | further
+
+
+def probe(model: BaselineClassifier, bundle: Bundle) -> None:
+    """Score one row of zeros: what a shape does not tell would otherwise surprise a user later."""
+    row = np.zeros((1, model.n_features_in_))
+    if sp.issparse(getattr(model.model_, "rows", None)):
+        row = sp.csr_array(row)
+    try:
+        with np.errstate(all="ignore"):
+            scores = model._scores(row)
+    except (ValueError, TypeError, IndexError, ArithmeticError, RuntimeError) as error:
+        bundle.refuse(f"the model cannot score a row ({shown(str(error))})")
+    if scores.shape != (1, len(model.label_names_)):
+        bundle.refuse(f"the model gives scores of shape {scores.shape}")
 
 
 def _check_shapes(
@@ -58,13 +76,27 @@ def _check_shapes(
     known = dict(sizes)
     for name, dimensions in shapes.items():
         expected = dimensions.split()
-        shape = getattr(record, name).shape
+        shape = attrgetter(name)(record).shape
         fits = len(shape) == len(expected) and all(
-            size == (int(dimension) if dimension.isdigit() else known.setdefault(dimension, size))
+            size == _size_of(dimension, known, size)
             for size, dimension in zip(shape, expected, strict=True)
         )
         if not fits:
             bundle.refuse(f"model.{name} has the shape {shape}; expected ({', '.join(expected)})")
+
+
+def _size_of(dimension: str, known: dict[str, int], found: int) -> int:
+    if dimension.isdigit():
+        return int(dimension)
+    name, _, more = dimension.partition("+")
+    return known.setdefault(name, found - int(more or 0)) + int(more or 0)
+
+
+def _check_memberships(record: Any, names: Sequence[str], bundle: Bundle) -> None:
+    for name in names:
+        matrix = attrgetter(name)(record)
+        if not np.isin(matrix.data, (0, 1)).all() or not matrix.has_canonical_format:
+            bundle.refuse(f"model.{name} is not a matrix of 0 and 1")
 
 
 def _check_sides(sides: LabelSides, n_labels: int, bundle: Bundle) -> None:

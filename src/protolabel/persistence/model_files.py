@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protolabel.exceptions import ModelFileError
-from protolabel.persistence.baseline_state import decode_baseline, encode_baseline
+from protolabel.persistence.baseline_state import decode_baseline, encode_baseline, probe
 from protolabel.persistence.names import decode_names, encode_names
 from protolabel.persistence.parameters import decode_parameters, encode_parameters
 from protolabel.persistence.pnml_state import decode_pnml, encode_pnml
@@ -181,6 +181,8 @@ def _decoded_model(bundle: Bundle) -> Any:
     for name, value in decoded.items():
         setattr(model, name, value)
     _checked_metrics(content.members("metrics"), bundle)
+    if storable.record is not None:
+        probe(model, bundle)
     return model
 
 

@@ -32,7 +32,7 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
         arrays[_PREFIX + name] = tensor.detach().cpu().numpy()
     arrays["thresholds"] = fitted.thresholds
     return {
-        "n_members": fitted.network.n_members,
+        "n_members": int(fitted.network.n_members),
         "settings": encode(fitted.network.settings, PNMLSettings, "settings", arrays),
         "history": encode(fitted.history, _HISTORY, "history", arrays),
     }

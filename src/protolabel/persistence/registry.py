@@ -18,13 +18,15 @@ class Storable:
     ``record`` is None where the state is more than one record and has code of its own.
     ``shapes`` gives the dimensions of the record's arrays by name: ``features``, ``labels``,
     ``learned`` (labels that have both sides), or a size that has to be the same wherever its
-    name appears. ``extras`` are further fitted attributes with their types.
+    name appears, with ``+1`` where there is one more. ``memberships`` names 0/1 CSR arrays.
+    ``extras`` are further fitted attributes with their types.
     """
 
     name: str
     module: str
     record: str | None = None
     shapes: Mapping[str, str] = field(default_factory=dict)
+    memberships: tuple[str, ...] = ()
     extras: Mapping[str, type] = field(default_factory=dict)
 
     def estimator(self) -> type[Any]:
@@ -51,7 +53,20 @@ _STORABLES = (
             "output_bias": "learned 1",
             "n_iter": "learned",
         },
-        {"n_iter_": int},
+        extras={"n_iter_": int},
+    ),
+    Storable(
+        "MLkNN",
+        "protolabel.baselines.ml_knn",
+        "MLkNNModel",
+        {
+            "rows": "rows features",
+            "labels": "rows learned",
+            "neighbours": "rows neighbours",
+            "tables.log_odds": "learned neighbours+1",
+            "tables.joint": "learned neighbours+1",
+        },
+        memberships=("labels",),
     ),
     Storable(
         "MLTSVM",
