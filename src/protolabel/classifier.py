@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -37,8 +37,30 @@ _PAPER: dict[str, Any] = {
     "schedule": "constant",
     "max_epochs": 40,
     "n_members": 1,
+    "n_landmarks": 0,
+    "n_trees": 0,
     "thresholds": "fixed",
 }
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """What "auto" means at one level of ``effort``."""
+
+    n_members: int
+    n_landmarks: int
+    n_trees: int
+    multiple_for_sparse: bool
+    multiple_for_dense: bool
+
+
+_EFFORTS = {
+    "fast": _Effort(3, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
+    "balanced": _Effort(5, 2000, 300, multiple_for_sparse=False, multiple_for_dense=True),
+    "best": _Effort(10, 5000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
+}
+# Companions hold a dense score matrix of all rows and labels.
+_MAX_LABELS_OF_COMPANIONS = 1000
 
 
 class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultilabelClassifier):
@@ -55,7 +77,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
     ----------
     prototypes : {"auto", "single", "multiple"}, default="auto"
         One mean per component, or as many as an adaptive clustering finds. ``"auto"`` takes
-        multiple prototypes for dense and single ones for sparse input.
+        multiple prototypes for dense and single ones for sparse input at balanced effort.
+    effort : {"fast", "balanced", "best"}, default="balanced"
+        What ``"auto"`` means for ``prototypes``, ``n_members``, ``n_landmarks`` and ``n_trees``:
+        3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
+        300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
     hidden_dim : int or None, default=None
@@ -121,11 +147,17 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         Query rows of a training step.
     max_epochs : int or "auto", default="auto"
         Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
-    n_members : int, default=5
-        Networks trained side by side, whose log-odds are averaged.
+    n_members : int or "auto", default="auto"
+        Networks trained side by side, whose log-odds are averaged; see ``effort``.
     cross_fit : bool, default=True
         Train each member without its own part of the rows, which gives honest scores of all
         training rows to choose thresholds with. Needs two members and twice as many rows.
+    n_landmarks : int or "auto", default="auto"
+        Landmarks of a kernel regression whose calibrated log-odds are averaged with those of
+        the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
+        ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
+    n_trees : int or "auto", default="auto"
+        Randomised trees of a forest, used in the same way.
     thresholds : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="prior_tilted"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
@@ -193,6 +225,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         self,
         prototypes: Literal["auto", "single", "multiple"] = "auto",
         *,
+        effort: Literal["fast", "balanced", "best"] = "balanced",
         embedding_dim: int | Literal["auto"] = "auto",
         hidden_dim: int | None = None,
         negative_slope: float = 0.2,
@@ -223,8 +256,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         schedule: Literal["one_cycle", "constant"] = "one_cycle",
         batch_size: int = 128,
         max_epochs: int | Literal["auto"] = "auto",
-        n_members: int = 5,
+        n_members: int | Literal["auto"] = "auto",
         cross_fit: bool = True,
+        n_landmarks: int | Literal["auto"] = "auto",
+        n_trees: int | Literal["auto"] = "auto",
         thresholds: RuleName = "prior_tilted",
         threshold_objective: Objective = "balanced",
         at_least_one: bool = False,
@@ -238,6 +273,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         verbose: bool = False,
     ) -> None:
         self.prototypes = prototypes
+        self.effort = effort
         self.embedding_dim = embedding_dim
         self.hidden_dim = hidden_dim
         self.negative_slope = negative_slope
@@ -270,6 +306,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         self.max_epochs = max_epochs
         self.n_members = n_members
         self.cross_fit = cross_fit
+        self.n_landmarks = n_landmarks
+        self.n_trees = n_trees
         self.thresholds = thresholds
         self.threshold_objective = threshold_objective
         self.at_least_one = at_least_one
@@ -357,7 +395,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         n_samples, n_features = X.shape
         values = {f.name: getattr(self, f.name) for f in fields(PNMLSettings)}
         if values["prototypes"] == "auto":
-            values["prototypes"] = "single" if sparse.issparse(X) else "multiple"
+            effort = self._effort()
+            is_multiple = (
+                effort.multiple_for_sparse if sparse.issparse(X) else effort.multiple_for_dense
+            )
+            values["prototypes"] = "multiple" if is_multiple else "single"
         if values["embedding_dim"] == "auto":
             values["embedding_dim"] = embedding_dim_of_paper(n_features)
         if values["metric_rank"] == "auto":
@@ -366,10 +408,23 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
             values["max_epochs"] = min(max(math.ceil(64_000 / n_samples), 10), 40)
         return PNMLSettings(**values)
 
+    def _effort(self) -> _Effort:
+        if self.effort not in _EFFORTS:
+            raise ValueError(
+                f"effort={self.effort!r} is unknown; use one of {', '.join(_EFFORTS)}."
+            )
+        return _EFFORTS[self.effort]
+
     def _options(self, targets: Targets, seed: int) -> FitOptions:
+        effort = self._effort()
+        companions = targets.matrix.shape[1] <= _MAX_LABELS_OF_COMPANIONS
         return FitOptions(
-            n_members=self.n_members,
+            n_members=effort.n_members if self.n_members == "auto" else self.n_members,
             cross_fit=self.cross_fit,
+            n_landmarks=(
+                effort.n_landmarks * companions if self.n_landmarks == "auto" else self.n_landmarks
+            ),
+            n_trees=effort.n_trees * companions if self.n_trees == "auto" else self.n_trees,
             # A one-dimensional target is decided by its largest probability.
             thresholds=self.thresholds if targets.kind == "multilabel" else "fixed",
             threshold_objective=self.threshold_objective,

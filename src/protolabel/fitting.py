@@ -10,6 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from protolabel.companions.forest import Forest, fit_forest
+from protolabel.companions.fusion import Fusion, fit_fusion
+from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
@@ -31,6 +34,8 @@ class FitOptions:
 
     n_members: int
     cross_fit: bool
+    n_landmarks: int
+    n_trees: int
     thresholds: RuleName
     threshold_objective: Objective
     feature_scaling: Scaling
@@ -42,6 +47,11 @@ class FitOptions:
     def __post_init__(self) -> None:
         if self.n_members < 1:
             raise ValueError(f"n_members={self.n_members} cannot be used; expected at least 1.")
+        for name in ("n_landmarks", "n_trees"):
+            if getattr(self, name) < 0:
+                raise ValueError(
+                    f"{name}={getattr(self, name)} cannot be used; expected 0 or more."
+                )
         check_rule(self.thresholds, self.threshold_objective, parameter="thresholds")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
@@ -58,11 +68,17 @@ class FittedModel:
     scaler: FeatureScaler
     thresholds: np.ndarray
     history: tuple[EpochRecord, ...]
+    companions: tuple[KernelRidge | Forest, ...] = ()
+    fusion: Fusion | None = None
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
-        logits = self.network.average_members(self.network.member_logits(self._rows(X)))
-        return logits.cpu().numpy()
+        scaled = self.scaler.transform(X)
+        rows = feature_rows(scaled, self.network.positions.device)
+        logits = self.network.average_members(self.network.member_logits(rows)).cpu().numpy()
+        if self.fusion is None:
+            return logits
+        return self.fusion.combine([logits, *(c.scores(scaled) for c in self.companions)])
 
     def embeddings(self, X: Matrix) -> np.ndarray:
         """Embeddings of all members side by side, (n_samples, n_members * dim)."""
@@ -95,7 +111,8 @@ def fit_model(
     held_out = _held_out_rows(Y, options, rng)
     X_train, Y_train = X[~held_out], Y[~held_out]
     scaler = FeatureScaler(options.feature_scaling)
-    rows = feature_rows(scaler.fit_transform(X_train), device)
+    X_scaled = scaler.fit_transform(X_train)
+    rows = feature_rows(X_scaled, device)
     folds = _member_folds(Y_train, options, rng)
     data = TrainingData(
         rows=rows,
@@ -116,10 +133,16 @@ def fit_model(
     ).to(device)
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
     history = Trainer(network, data, training_generator, callbacks).fit()
-    thresholds = np.zeros(Y.shape[1])
-    if _tunes_thresholds(options, folds):
-        thresholds = _tuned_thresholds(network, rows, Y_train, folds, options, rng)
-    return FittedModel(network, scaler, thresholds, history)
+    if not (folds >= 0).all():
+        return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
+    scores = _out_of_fold_scores(network, rows, folds)
+    companions, companion_scores = _fit_companions(X_scaled, Y_train, options, rng)
+    fusion = None
+    if companions:
+        fusion = fit_fusion([scores, *companion_scores], Y_train, rng)
+        scores = fusion.combine([scores, *companion_scores])
+    thresholds = _tuned_thresholds(scores, Y_train, options, rng)
+    return FittedModel(network, scaler, thresholds, history, companions, fusion)
 
 
 def resolve_device(device: str) -> torch.device:
@@ -164,31 +187,41 @@ def _label_tensor(Y: sp.csr_array, device: torch.device) -> torch.Tensor:
     return torch.from_numpy(Y.toarray()).to(device, torch.float32)
 
 
-def _tunes_thresholds(options: FitOptions, folds: np.ndarray) -> bool:
-    cross_fitted = bool((folds >= 0).all())
-    return (
-        options.thresholds != "fixed" and cross_fitted and len(folds) >= MIN_ROWS_TO_TUNE_THRESHOLDS
-    )
-
-
-def _tuned_thresholds(
-    network: PrototypeNetwork,
-    rows: FeatureRows,
-    Y: sp.csr_array,
-    folds: np.ndarray,
-    options: FitOptions,
-    rng: np.random.Generator,
+def _out_of_fold_scores(
+    network: PrototypeNetwork, rows: FeatureRows, folds: np.ndarray
 ) -> np.ndarray:
-    """Thresholds chosen on the score that each row got from the member that never saw it."""
-    scores = np.empty(Y.shape)
-    for member in range(options.n_members):
+    """The score of each row by the member that never saw it."""
+    scores = np.empty((len(folds), network.n_labels))
+    for member in range(network.n_members):
         own = np.flatnonzero(folds == member)
         index = torch.from_numpy(own).to(network.positions.device)
         member_logits = network.member_logits(rows.take(index))[member : member + 1]
         scores[own] = network.average_members(member_logits).cpu().numpy()
+    return scores
+
+
+def _fit_companions(
+    X: Matrix, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
+) -> tuple[tuple[KernelRidge | Forest, ...], list[np.ndarray]]:
+    """The learners beside the network, and the scores of their training rows without them."""
+    fitted: list[tuple[KernelRidge | Forest, np.ndarray]] = []
+    if options.n_landmarks:
+        fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks))
+    if options.n_trees:
+        fitted.append(fit_forest(X, Y, rng, n_trees=options.n_trees))
+    return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
+
+
+def _tuned_thresholds(
+    scores: np.ndarray, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
+) -> np.ndarray:
+    """Thresholds chosen on scores by models that did not see the rows."""
+    n_samples, n_labels = Y.shape
+    if options.thresholds == "fixed" or n_samples < MIN_ROWS_TO_TUNE_THRESHOLDS:
+        return np.zeros(n_labels)
     rule = tune_thresholds(
         options.thresholds, scores, Y, objective=options.threshold_objective, rng=rng
     )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
-    return np.where((counts > 0) & (counts < Y.shape[0]), rule.thresholds, 0.0)
+    return np.where((counts > 0) & (counts < n_samples), rule.thresholds, 0.0)

@@ -1,0 +1,5 @@
+"""Simple learners trained beside the prototype network, whose scores are averaged with its own.
+
+Each gives scores of all labels and honest scores of its own training rows, so that the average
+can be calibrated, and thresholds chosen, without rows held out for it.
+"""
