@@ -1,19 +1,11 @@
-"""Two methods that train in a moment, a small dataset and a record to take apart."""
+"""A unit and a record to take apart, and processes that start without loading torch again."""
 
-from dataclasses import replace
+import multiprocessing
 
 import pytest
 
+from experiments.small_run import make_unit
 from protolabel.experiments.record import Record, Times
-from protolabel.experiments.unit import Unit, freeze_settings
-
-SMALL = "synthetic-emotions:90"
-QUICK = {"max_epochs": 1, "n_members": 1, "embedding_dim": 4}
-
-
-def make_unit(fold=0, **changes):
-    unit = Unit(SMALL, "pnml-single", "none", fold, 3, 0, settings=freeze_settings(QUICK))
-    return replace(unit, **changes)
 
 
 @pytest.fixture
@@ -44,3 +36,18 @@ def record():
         peak_memory_mb=100.0,
         versions={"python": "3"},
     )
+
+
+@pytest.fixture(scope="session")
+def start_process():
+    """Start a function of an importable module in a process of its own."""
+    context = multiprocessing.get_context("forkserver")
+    # The second one is what torch loads at its first optimiser step.
+    context.set_forkserver_preload(["protolabel.experiments.runner", "torch._dynamo"])
+
+    def start(target, *args):
+        process = context.Process(target=target, args=args)
+        process.start()
+        return process
+
+    return start

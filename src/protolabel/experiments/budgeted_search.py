@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protolabel.experiments.record import Search
-from protolabel.experiments.tuning import InnerFolds, Params, Space
+from protolabel.experiments.tuning import InnerFolds, Params, Space, plain_space
 
 if TYPE_CHECKING:
     import optuna
@@ -77,7 +77,7 @@ def search_with_budget(
     trials = study.get_trials(deepcopy=False, states=finished)
     best = study.best_trial
     return _params_of(best, space), Search(
-        space={name: list(values) for name, values in space.items()},
+        space=plain_space(space),
         n_candidates=len({tuple(sorted(trial.params.items())) for trial in trials}),
         n_pruned=sum(trial.state == states.PRUNED for trial in trials),
         best_value=float(best.value),

@@ -12,6 +12,7 @@ from typing import Any
 from protolabel.experiments.configuration import (
     build_estimator,
     describe_estimator,
+    plain_json,
     with_thresholds,
 )
 from protolabel.experiments.data import dataset_of, folds_of
@@ -96,7 +97,7 @@ def compute_unit(
         edge_cases=progress.edge_cases if error is None else None,
         n_train=progress.n_train,
         n_test=progress.n_test,
-        params=progress.params,
+        params=plain_json(progress.params),
         search=progress.search,
         configuration=progress.configuration,
         configuration_hash=digest(progress.configuration) if progress.configuration else "",

@@ -79,11 +79,12 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
     params = estimator.get_params(deep=False)
     return {
         "class": _name_of(type(estimator)),
-        "params": {name: _describe(value) for name, value in sorted(params.items())},
+        "params": {name: plain_json(value) for name, value in sorted(params.items())},
     }
 
 
-def _describe(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """Turn a parameter into JSON: numbers and texts as they are, other things by their names."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -92,14 +93,14 @@ def _describe(value: Any) -> Any:
         return value if math.isfinite(value) else str(value)
     if isinstance(value, np.ndarray):
         if value.size <= _LARGEST_ARRAY:
-            return _describe(value.tolist())
+            return plain_json(value.tolist())
         return {"class": "numpy.ndarray", "shape": list(value.shape)}
     if isinstance(value, Mapping):
-        return {str(name): _describe(item) for name, item in value.items()}
+        return {str(name): plain_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_describe(item) for item in value]
+        return [plain_json(item) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted((_describe(item) for item in value), key=repr)
+        return sorted((plain_json(item) for item in value), key=repr)
     if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
         return _name_of(value)
     if hasattr(value, "get_params"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from rich.markup import escape
 from rich.table import Table
 
 from protolabel.experiments.published import published_value
@@ -104,7 +105,7 @@ def arm_cells(table: Table, arm: Arm) -> list[str]:
     """The cells of an arm in the columns that :func:`add_arm_columns` added."""
     headings = {str(column.header) for column in table.columns}
     cells = {"Method": arm_title(arm), "Tuning": arm.tuning, "Thresholds": arm.thresholds}
-    return [cell for heading, cell in cells.items() if heading in headings]
+    return [escape(cell) for heading, cell in cells.items() if heading in headings]
 
 
 def arm_title(arm: Arm) -> str:

@@ -23,6 +23,7 @@ from sklearn.base import clone
 
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import tune_thresholds
+from protolabel.experiments.configuration import plain_json
 from protolabel.experiments.record import Search
 from protolabel.experiments.unit import Unit
 from protolabel.methods import find_method
@@ -148,7 +149,7 @@ def tune_settings(
     values = _grid_values(unit, inner, space)
     means = [float(np.mean(scores)) for _, scores in values]
     best = int(np.nanargmax(means))
-    return values[best][0], Search(_as_lists(space), len(values), 0, means[best])
+    return values[best][0], Search(plain_space(space), len(values), 0, means[best])
 
 
 def search_space(unit: Unit) -> Space:
@@ -189,5 +190,6 @@ def _grid_values(unit: Unit, inner: InnerFolds, space: Space) -> list[tuple[Para
     return values
 
 
-def _as_lists(space: Space) -> dict[str, list[Any]]:
-    return {name: list(values) for name, values in space.items()}
+def plain_space(space: Space) -> dict[str, Any]:
+    """A search space as plain JSON, for a record."""
+    return {name: plain_json(list(values)) for name, values in space.items()}

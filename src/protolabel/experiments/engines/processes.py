@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from functools import cache
 from typing import Any
 
 from joblib.externals.loky import ProcessPoolExecutor
@@ -16,6 +19,7 @@ from protolabel.experiments.resources import ONE_THREAD
 from protolabel.experiments.store import RecordStore
 
 _POLL_SECONDS = 0.5
+_at_work = threading.Lock()
 WORKER_DIED = (
     "The process that computed this unit died twice, the second time with no other unit running: "
     "it was killed, crashed or ran out of memory. Nothing else is known about it."
@@ -74,8 +78,23 @@ class ProcessEngine:
 
 def _do_job_of(driver: int, job: Job) -> None:
     """Do a job, unless the process that handed it out is gone."""
-    if os.getppid() == driver:
-        do_job(job)
+    _end_with(driver)
+    with _at_work:
+        if os.getppid() == driver:
+            do_job(job)
+
+
+@cache
+def _end_with(driver: int) -> None:
+    """Watch over the driver: a worker whose driver was killed would wait for jobs for ever."""
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(_POLL_SECONDS)
+        with _at_work:
+            os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _record_death(job: Job, store: RecordStore) -> None:
