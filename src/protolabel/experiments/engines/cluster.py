@@ -34,18 +34,21 @@ class ClusterEngine:
     address : str
         Address of the scheduler, as ``tcp://host:8786``.
     timeout : float, default=30.0
-        Seconds to wait for the scheduler and its first worker.
+        Seconds to wait for the scheduler and for workers.
+    n_workers : int, default=1
+        Workers to wait for before the first unit is handed out; more may join at any time.
     """
 
-    def __init__(self, address: str, *, timeout: float = 30.0) -> None:
+    def __init__(self, address: str, *, timeout: float = 30.0, n_workers: int = 1) -> None:
         self.address = address
         self.timeout = timeout
+        self.n_workers = n_workers
 
     def run(self, jobs: Sequence[Job], tell: Callable[[], None]) -> None:
         """Compute jobs in the order in which workers become free."""
         distributed = _import_distributed()
         with distributed.Client(self.address, timeout=self.timeout, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=self.timeout)
+            client.wait_for_workers(self.n_workers, timeout=self.timeout)
             flights = _Flights(client, iter(jobs))
             try:
                 flights.launch()
