@@ -173,6 +173,16 @@ def test_groups_stay_within_the_memory_budget():
         assert used <= training.GROUP_BYTES or size == 1
 
 
+def test_scores_of_a_sparse_row_do_not_depend_on_the_other_rows(sparse_labelled, fast):
+    X, Y = sparse_labelled
+    X = X.tolil()
+    X[::2] = 1.0  # dense rows beside sparse ones
+    X = sp.csr_array(X)
+    scores = fast.fit(X, Y).decision_function(X)
+    for i in range(0, 200, 7):
+        assert (fast.decision_function(X[[i]]) == scores[i]).all()
+
+
 def test_dense_and_sparse_rows_give_the_same_model(sparse_labelled, fast):
     X, Y = sparse_labelled
     fast.set_params(feature_scaling="unit")

@@ -79,6 +79,12 @@ def test_scale_and_offset_of_the_features_do_not_matter(scale, offset):
     assert found.tolist() == expected
 
 
+def test_an_offset_beyond_single_precision_is_no_obstacle():
+    X = np.random.default_rng(1).normal(size=(80, 6)) + 1e11
+    found = nearest_neighbours(X, X, 5, queries_are_stored=True)
+    assert found.tolist() == naive(X, X, 5, own=True)
+
+
 def test_far_away_rows_do_not_disturb_the_search():
     X = np.random.default_rng(1).normal(size=(80, 6))
     expected = nearest_neighbours(X, X, 5)

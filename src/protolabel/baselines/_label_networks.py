@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,6 @@ from torch.nn import functional
 from protolabel.pnml.rows import FeatureRows, feature_rows
 
 _CPU = torch.device("cpu")
-# Above this share of non-zeros the product of a densified mini-batch is the faster one.
-_DENSE_SHARE = 0.15
 
 
 @dataclass(frozen=True)
@@ -50,32 +49,34 @@ class Networks:
 
 
 class MiniBatch:
-    """Rows of one training step, with their transpose for the gradient of the first layer."""
+    """Rows of one training step; sparse rows are kept sparse."""
 
     def __init__(self, X: Any, dtype: torch.dtype = torch.float32) -> None:
         self.n_rows: int = X.shape[0]
+        self._X = X
+        self._dtype = dtype
         self._dense: Tensor | None = None
-        self._rows: FeatureRows | None = None
-        self._columns: FeatureRows | None = None
-        if sp.issparse(X) and X.nnz < _DENSE_SHARE * X.shape[0] * X.shape[1]:
-            self._rows = feature_rows(X, _CPU, dtype)
-            self._columns = feature_rows(X.T.tocsr(), _CPU, dtype)
-        else:
-            values = X.toarray() if sp.issparse(X) else X
-            self._dense = torch.from_numpy(np.ascontiguousarray(values)).to(dtype)
+        if not sp.issparse(X):
+            self._dense = torch.from_numpy(np.ascontiguousarray(X)).to(dtype)
+
+    @cached_property
+    def _rows(self) -> FeatureRows:
+        return feature_rows(self._X, _CPU, self._dtype)
+
+    @cached_property
+    def _columns(self) -> FeatureRows:
+        return feature_rows(self._X.T.tocsr(), _CPU, self._dtype)
 
     def product(self, weight: Tensor) -> Tensor:
         """Rows times ``weight`` (n_labels, n_features, width), label by label."""
-        if self._rows is not None:
+        if self._dense is None:
             return torch.stack([self._rows.product(one) for one in weight])
-        assert self._dense is not None
         return torch.bmm(self._dense.expand(len(weight), -1, -1), weight)
 
     def transposed_products(self, delta: Tensor) -> list[Tensor]:
         """Transposed rows times each part of ``delta`` (n_labels, n_rows, width)."""
-        if self._columns is not None:
+        if self._dense is None:
             return [self._columns.product(one) for one in delta]
-        assert self._dense is not None
         return list(torch.bmm(self._dense.T.expand(len(delta), -1, -1), delta))
 
 

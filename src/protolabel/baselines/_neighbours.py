@@ -24,6 +24,8 @@ _KEPT_BITS = 40
 _CELLS_PER_PAIR = 300
 _LARGEST_SINGLE = 1e15  # its square is far from the overflow of single precision
 _UNDERFLOW = 1e-35
+_UNIT_SINGLE = float(np.finfo(np.float32).eps)
+_UNIT_DOUBLE = float(np.finfo(np.float64).eps)
 
 
 def nearest_neighbours(
@@ -79,6 +81,7 @@ class _DenseSearch:
         largest = self.norms.max(initial=0.0)
         self.scale = 2.0 ** -np.ceil(np.log2(largest)) if largest > 0 else 1.0
         self.norms *= self.scale
+        self.slack = float(np.linalg.norm(self.centre)) * self.scale * _UNIT_DOUBLE
         self.block = max(1, 4 * _CHUNK_CELLS // max(stored.shape[1], 1))
         # Kept when it fits into one block, else made again for every chunk of queries.
         self.only_block = self._operand(0) if stored.shape[0] <= self.block else None
@@ -114,17 +117,20 @@ class _DenseSearch:
 
     def _limits(self, rough: np.ndarray, norms: np.ndarray, k: int) -> np.ndarray:
         """Rough distance of each query that none of its k nearest rows exceeds."""
-        # The operand is always rounded to single precision.
-        unit = (self.stored.shape[1] + 8) * float(np.finfo(np.float32).eps)
         nearest = np.argpartition(rough, k - 1, axis=1)[:, :k]
         values = np.take_along_axis(rough, nearest, axis=1).astype(np.float64)
-        errors = unit * (norms[:, None] + self.norms[nearest]) ** 2 + _UNDERFLOW
-        upper = (values + errors).max(axis=1)
+        upper = (values + self._error(norms[:, None] + self.norms[nearest])).max(axis=1)
         # A row this near has a norm, and hence an error, bounded by the triangle inequality.
         squared_radius = np.maximum(upper + norms**2, 0.0)
-        upper += unit * (2 * norms + np.sqrt(squared_radius)) ** 2 + _UNDERFLOW
+        upper += self._error(2 * norms + np.sqrt(squared_radius))
         upper += squared_radius * 2.0 ** (1 - _KEPT_BITS)
         return np.asarray(np.nextafter(upper.astype(rough.dtype), np.inf, dtype=rough.dtype))
+
+    def _error(self, norms: np.ndarray) -> np.ndarray:
+        """Bound on the error of a rough distance by the sum of the norms of its two rows."""
+        # The stored operand is rounded to single precision even where the queries are not.
+        unit = (self.stored.shape[1] + 8) * _UNIT_SINGLE
+        return unit * norms**2 + 8 * self.slack * (norms + self.slack) + _UNDERFLOW
 
 
 class _SparseSearch:
