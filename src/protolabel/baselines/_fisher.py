@@ -28,9 +28,10 @@ def label_unlikeness(Y: np.ndarray) -> np.ndarray:
     >>> label_unlikeness(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]])).tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
-    norms = np.linalg.norm(Y, axis=0)
-    unit = Y / np.where(norms > 0, norms, 1.0)
-    unlikeness = np.asarray(1.0 - np.minimum(unit.T @ unit, 1.0))
+    together = Y.T @ Y
+    counts = np.diag(together)
+    lengths = np.sqrt(np.outer(counts, counts))
+    unlikeness = np.asarray(1.0 - together / np.where(lengths > 0, lengths, 1.0))
     np.fill_diagonal(unlikeness, 0.0)
     return unlikeness
 
@@ -97,7 +98,9 @@ class FullScatter:
 
     def largest_curvature(self) -> float:
         """Largest absolute eigenvalue of all S, by power iterations side by side."""
-        V = np.random.default_rng(0).normal(size=self.sides.positive_mean.shape)
+        dim, n_labels = self.sides.positive_mean.shape
+        # The same start for every label: their order must not matter.
+        V = np.tile(np.random.default_rng(0).normal(size=(dim, 1)), n_labels)
         largest = 0.0
         for _ in range(_POWER_STEPS):
             norms = np.linalg.norm(V, axis=0)

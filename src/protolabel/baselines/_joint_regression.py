@@ -85,8 +85,8 @@ class Descent:
 
     @property
     def is_bounded(self) -> bool:
-        """False if F fell to zero or less, which a sum of penalties with a minimum does not."""
-        return self.objectives[-1] > 0
+        """False if F fell below zero; zero itself is a perfect fit, or no label at all."""
+        return self.objectives[-1] >= 0
 
 
 def descend(problem: JointRegression, start: np.ndarray, tol: float, max_iter: int) -> Descent:
