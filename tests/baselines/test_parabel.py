@@ -206,7 +206,7 @@ def test_rows_are_written_without_trailing_spaces(tmp_path):
     Y = sp.csr_array(np.array([[1, 1], [0, 1], [0, 0], [0, 0]]))
     write_rows(tmp_path / "rows.txt", X, Y)
     lines = (tmp_path / "rows.txt").read_text().splitlines()
-    assert lines == ["3 2 2", "0,1 0:0.5", "1", " 1:2.0"]
+    assert lines == ["4 2 2", "0,1 0:0.5", "1", " 1:2.0", ""]
 
 
 @pytest.mark.parametrize(("name", "n_samples"), [("enron", 700), ("corel5k", 1500)])
@@ -224,6 +224,15 @@ def test_ranking_agrees_with_omikuji(name, n_samples):
         assert results["own"][metric] == pytest.approx(results["omikuji"][metric], abs=0.02)
     if name == "corel5k":
         assert (Y[:cut].sum(axis=0) > 0).sum() > 200
+
+
+def test_omikuji_reads_rows_without_labels_or_features_and_logs_nothing_to_stdout(capfd):
+    pytest.importorskip("omikuji")
+    X = sp.csr_array(np.array([[1.0, 0], [0, 1], [0, 0], [1, 1], [0, 0]]))
+    Y = np.array([[1, 0], [0, 1], [0, 1], [0, 0], [0, 0]])
+    scores = Parabel(engine="omikuji", feature_scaling="none").fit(X, Y).decision_function(X)
+    assert np.isfinite(scores).all()
+    assert capfd.readouterr().out == ""
 
 
 def test_an_omikuji_model_survives_pickling(many_labels):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -40,7 +44,8 @@ class OmikujiForest:
                         f"The model file is named {name!r}; expected a plain name without folders."
                     )
                 (Path(folder) / name).write_bytes(content.tobytes())
-            return omikuji.Model.load(folder)
+            with _standard_output_kept_clean():
+                return omikuji.Model.load(folder)
 
 
 def import_omikuji() -> Any:
@@ -65,7 +70,8 @@ def train_omikuji(X: Matrix, Y: sp.csr_array, hyper_parameters: dict[str, Any]) 
         write_rows(data, X, Y)
         saved = Path(folder) / "model"
         saved.mkdir()
-        omikuji.Model.train_on_data(str(data), settings, n_threads=1).save(str(saved))
+        with _standard_output_kept_clean():
+            omikuji.Model.train_on_data(str(data), settings, n_threads=1).save(str(saved))
         files = sorted(path for path in saved.iterdir() if path.is_file())
         return OmikujiForest(
             file_names=tuple(path.name for path in files),
@@ -77,9 +83,8 @@ def train_omikuji(X: Matrix, Y: sp.csr_array, hyper_parameters: dict[str, Any]) 
 def write_rows(path: Path, X: Matrix, Y: sp.csr_array) -> None:
     """Write ``labels feature:value ...`` lines under a header of the three sizes.
 
-    A row without labels begins with a space. A row without features must not end with one, and
-    so a row with neither would be an empty line, which cannot be read: such rows are left out,
-    as they can have no influence but on the constant of each classifier.
+    A row without labels begins with a space, unless it has no features either: a space at the
+    end of a line makes omikuji refuse the whole file, an empty line is a row without anything.
     """
     rows, labels = _sorted_csr(X), _sorted_csr(Y)
     lines = []
@@ -88,9 +93,8 @@ def write_rows(path: Path, X: Matrix, Y: sp.csr_array) -> None:
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         pairs = zip(rows.indices[part], rows.data[part], strict=True)
         features = "".join(f" {feature}:{np.float32(value)!s}" for feature, value in pairs)
-        if names or features:
-            lines.append(names + features)
-    header = f"{len(lines)} {rows.shape[1]} {labels.shape[1]}"
+        lines.append(names + features)
+    header = f"{rows.shape[0]} {rows.shape[1]} {labels.shape[1]}"
     path.write_text("\n".join([header, *lines]) + "\n", encoding="ascii")
 
 
@@ -110,6 +114,19 @@ def omikuji_log_scores(handle: Any, X: Matrix, n_labels: int, beam_width: int | 
             scores[row, label] = score
     with np.errstate(divide="ignore"):
         return np.log(scores)
+
+
+@contextmanager
+def _standard_output_kept_clean() -> Iterator[None]:
+    """Send to standard error what omikuji logs, past Python, on standard output."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _sorted_csr(X: Matrix) -> sp.csr_array:
