@@ -34,6 +34,10 @@ class BoomerPeer(PeerClassifier):
 
     The loss is the logistic loss of each label, whose scores are log-odds.
 
+    A fit takes a second more than BOOMER itself, so scikit-learn's checks of this class are
+    run only on request, with ``PROTOLABEL_CHECK_BOOMER=1``; our own run wherever BOOMER has its
+    environment.
+
     Parameters
     ----------
     n_rules : int, default=1000
