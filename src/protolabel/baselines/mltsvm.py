@@ -76,7 +76,7 @@ class MLTSVM(BaselineClassifier):
 
     Parameters
     ----------
-    c : float, default=1.0
+    c : float, default=0.5
         Price of a negative row on the wrong side (c_k, one value for all labels).
     norm_penalty : float, default=1.0
         Weight lambda of the squared norm of w and b.
@@ -133,7 +133,7 @@ class MLTSVM(BaselineClassifier):
 
     def __init__(
         self,
-        c: float = 1.0,
+        c: float = 0.5,
         *,
         norm_penalty: float = 1.0,
         solver: Solver = "auto",
