@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +20,7 @@ from protolabel.decision.tuning import Objective, RuleName
 from protolabel.estimator import MultilabelClassifier
 from protolabel.fitting import FitOptions, fit_model
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
+from protolabel.pnml.checkpoint import stored_seed
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
 from protolabel.preprocessing.features import Scaling
@@ -342,13 +345,41 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         """
         return cls(prototypes, **(_PAPER | overrides))
 
-    def _fit(self, X: Any, targets: Targets) -> None:
-        seed = check_random_state(self.random_state).randint(2**31 - 2)
+    def fit(self, X: Any, y: Any, *, checkpoint_dir: str | PathLike[str] | None = None) -> Self:
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Raw features.
+        y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
+            A 0/1 label matrix, a list of label sets, or one class per row.
+        checkpoint_dir : str, path or None, default=None
+            Folder that keeps the state of training after every epoch. When the process is
+            killed, the same call continues behind the last finished epoch and ends with the
+            same model as an undisturbed fit. Callbacks only see the epochs that are run. The
+            folder is kept; a fit to other data or with other parameters refuses it. With
+            ``random_state=None`` the seed of the folder is used.
+        """
+        folder = None if checkpoint_dir is None else Path(checkpoint_dir)
+        return self._fit_checked(X, y, checkpoint_dir=folder)
+
+    def _fit(self, X: Any, targets: Targets, checkpoint_dir: Path | None = None) -> None:
+        seed = None
+        if checkpoint_dir is not None and self.random_state is None:
+            seed = stored_seed(checkpoint_dir)
+        if seed is None:
+            seed = check_random_state(self.random_state).randint(2**31 - 2)
         callbacks = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(EpochLogger())
         self.model_ = fit_model(
-            X, targets.matrix, self._settings(X), self._options(targets, seed), callbacks
+            X,
+            targets.matrix,
+            self._settings(X),
+            self._options(targets, seed),
+            callbacks,
+            checkpoint_dir,
         )
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -18,6 +18,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from protolabel.decision.rules import apply_thresholds
 from protolabel.preprocessing.labels import Targets, encode_targets
 
+# One order in memory: sums in another order differ in their last digits.
+_ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+}
+
 
 class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     """Base of the multi-label classifiers.
@@ -44,10 +51,14 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
             A 0/1 label matrix, a list of label sets, or one class per row.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return self._fit_checked(X, y)
+
+    def _fit_checked(self, X: Any, y: Any, **options: Any) -> Self:
+        """Check rows and labels and learn from them; options go to ``_fit``."""
+        X = validate_data(self, X, **_ROWS)
         targets = encode_targets(y)
         check_consistent_length(X, targets.matrix)
-        self._fit(X, targets)
+        self._fit(X, targets, **options)
         self._kind = targets.kind
         self.classes_ = targets.classes
         self.label_names_ = targets.names
@@ -135,6 +146,4 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        return validate_data(self, X, reset=False, **_ROWS)

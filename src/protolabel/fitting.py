@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
+from protolabel import __version__
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
+from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.settings import PNMLSettings
@@ -95,6 +99,7 @@ def fit_model(
     settings: PNMLSettings,
     options: FitOptions,
     callbacks: Sequence[Callback] = (),
+    checkpoint_dir: Path | None = None,
 ) -> FittedModel:
     """Train an ensemble on scaled features and choose its thresholds on out-of-fold scores.
 
@@ -105,8 +110,13 @@ def fit_model(
     settings : PNMLSettings
     options : FitOptions
     callbacks : sequence of Callback, default=()
+    checkpoint_dir : Path or None, default=None
+        Folder that keeps the state of training after every epoch, and to continue from.
     """
     device = resolve_device(options.device)
+    checkpoints = None
+    if checkpoint_dir is not None:
+        checkpoints = Checkpoints(checkpoint_dir, _fingerprint(X, Y, settings, options, device))
     rng = np.random.default_rng(options.seed)
     held_out = _held_out_rows(Y, options, rng)
     X_train, Y_train = X[~held_out], Y[~held_out]
@@ -132,7 +142,7 @@ def fit_model(
         generator=torch.Generator().manual_seed(options.seed),
     ).to(device)
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
-    history = Trainer(network, data, training_generator, callbacks).fit()
+    history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
         return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
     scores = _out_of_fold_scores(network, rows, folds)
@@ -154,6 +164,35 @@ def resolve_device(device: str) -> torch.device:
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device='cuda' was asked for but no GPU is available; use device='auto'.")
     return torch.device(device)
+
+
+def _fingerprint(
+    X: Matrix,
+    Y: sp.csr_array,
+    settings: PNMLSettings,
+    options: FitOptions,
+    device: torch.device,
+) -> dict[str, str]:
+    """All that the trained network depends on."""
+    return {
+        "features": _digest(X),
+        "labels": _digest(Y),
+        "seed": str(options.seed),
+        "settings": hashlib.sha256(repr(asdict(settings)).encode()).hexdigest(),
+        "options": hashlib.sha256(repr(asdict(options)).encode()).hexdigest(),
+        "device": device.type,
+        "protolabel": __version__,
+        "torch": torch.__version__,
+    }
+
+
+def _digest(matrix: Matrix) -> str:
+    parts = (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
+    digest = hashlib.sha256(str(matrix.shape).encode())
+    for part in parts:
+        digest.update(str(part.dtype).encode())
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
 
 
 def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:

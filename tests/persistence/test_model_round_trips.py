@@ -17,12 +17,13 @@ from sklearn.linear_model import LogisticRegression
 
 from persistence.conftest import labelled_rows
 from protolabel import PNMLClassifier
+from protolabel.baselines.parabel import Parabel
 from protolabel.persistence import load_model, save_model
 from protolabel.persistence.pnml_state import network_specs
 from protolabel.persistence.registry import STORABLES
 from protolabel.pnml.callbacks import Callback
 
-QUICK = {"embedding_dim": 4, "max_epochs": 2, "random_state": 0}
+QUICK = {"embedding_dim": 4, "max_epochs": 2, "n_trees": 5, "n_landmarks": 10, "random_state": 0}
 CONFIGURATIONS = {
     "recommended": partial(PNMLClassifier, **QUICK),
     "paper_single": partial(PNMLClassifier.paper, "single", **QUICK),
@@ -34,6 +35,8 @@ CONFIGURATIONS = {
     "squared_distance": partial(PNMLClassifier, "single", squared_distance=True, **QUICK),
     "early_stopping": partial(PNMLClassifier, early_stopping=True, **QUICK),
     "one_label_at_least": partial(PNMLClassifier, at_least_one=True, **QUICK),
+    "networks_alone": partial(PNMLClassifier, **(QUICK | {"n_trees": 0, "n_landmarks": 0})),
+    "landmarks_alone": partial(PNMLClassifier, **(QUICK | {"n_trees": 0})),
     "text_scaling": partial(PNMLClassifier, feature_scaling="text", **QUICK),
 }
 
@@ -84,6 +87,23 @@ def test_every_baseline_comes_back_bit_for_bit(name, form, tmp_path):
         assert getattr(loaded, extra) == getattr(model, extra)
 
 
+def test_label_trees_that_branch_come_back(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    Y = (X @ rng.normal(size=(4, 12)) > 0.5).astype(int)
+    model = Parabel(min_branch_size=3, beam_width=2, random_state=0).fit(X, Y)
+    assert_same_model(model, round_trip(model, tmp_path / "model"), X)
+
+
+def test_the_trees_of_omikuji_are_not_saved(tmp_path):
+    pytest.importorskip("omikuji")
+    X, Y = labelled_rows()
+    model = Parabel(engine="omikuji", random_state=0).fit(X, Y)
+    with pytest.raises(TypeError, match="engine='own'"):
+        save_model(model, tmp_path / "model")
+
+
+@pytest.mark.filterwarnings("ignore:The objective fell")
 @pytest.mark.parametrize("name", [name for name in STORABLES if name != "PNMLClassifier"])
 def test_a_baseline_with_nothing_to_learn_comes_back(name, tmp_path):
     X, _ = labelled_rows(20)
@@ -177,10 +197,10 @@ def test_live_objects_are_left_out_and_named(tmp_path):
 def test_numpy_numbers_as_parameters_are_stored_as_plain_numbers(tmp_path):
     X, Y = labelled_rows()
     model = PNMLClassifier(
-        n_members=np.int64(1), learning_rate=np.float32(0.5), verbose=0, **QUICK
+        n_members=np.int64(2), learning_rate=np.float32(0.5), verbose=0, **QUICK
     ).fit(X, Y)
     loaded = round_trip(model, tmp_path / "model")
-    assert (loaded.n_members, loaded.learning_rate, loaded.verbose) == (1, 0.5, False)
+    assert (loaded.n_members, loaded.learning_rate, loaded.verbose) == (2, 0.5, False)
 
 
 def test_metrics_are_kept_in_the_manifest(tiny_model, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -10,6 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from protolabel.baselines.base import BaselineClassifier, LabelSides
+from protolabel.baselines.parabel import LabelForest
+from protolabel.persistence.array_checks import check_membership, check_shapes
+from protolabel.persistence.label_tree_checks import check_label_forest
 from protolabel.persistence.records import decode, encode
 from protolabel.persistence.registry import Storable, storable_of
 from protolabel.preprocessing.features import FeatureScaler
@@ -22,6 +24,11 @@ def encode_baseline(model: BaselineClassifier, arrays: dict[str, np.ndarray]) ->
     """Turn the fitted state into what a manifest holds; tensors go to ``arrays``."""
     storable = storable_of(model)
     record = model.model_
+    if not isinstance(record, storable.record_type()):
+        raise TypeError(
+            f"The {storable.name} holds a {type(record).__name__}, which cannot be saved as a "
+            f"model file; {storable.remedy}."
+        )
     return {
         "sides": encode(model.sides_, LabelSides, "sides", arrays),
         "model": encode(record, storable.record_type(), "model", arrays),
@@ -46,8 +53,11 @@ def decode_baseline(
     _check_sides(sides, n_labels, bundle)
     record = decode(entry.raw("model"), storable.record_type(), "model", bundle)
     sizes = {"features": n_features, "labels": n_labels, "learned": len(sides.learned)}
-    _check_shapes(record, storable.shapes, sizes, bundle)
-    _check_memberships(record, storable.memberships, bundle)
+    check_shapes(record, "model", storable.shapes, sizes, bundle)
+    for name in storable.memberships:
+        check_membership(attrgetter(name)(record), f"model.{name}", bundle)
+    if isinstance(record, LabelForest):
+        check_label_forest(record, n_features, len(sides.learned), bundle)
     extras = Fields(entry.raw("extras"), "extras", bundle.path, storable.extras.keys())
     further = {
         name: decode(extras.raw(name), hint, name, bundle) for name, hint in storable.extras.items()
@@ -67,36 +77,6 @@ def probe(model: BaselineClassifier, bundle: Bundle) -> None:
         bundle.refuse(f"the model cannot score a row ({shown(str(error))})")
     if scores.shape != (1, len(model.label_names_)):
         bundle.refuse(f"the model gives scores of shape {scores.shape}")
-
-
-def _check_shapes(
-    record: Any, shapes: Mapping[str, str], sizes: Mapping[str, int], bundle: Bundle
-) -> None:
-    """Compare the arrays of a record with their dimensions by name."""
-    known = dict(sizes)
-    for name, dimensions in shapes.items():
-        expected = dimensions.split()
-        shape = attrgetter(name)(record).shape
-        fits = len(shape) == len(expected) and all(
-            size == _size_of(dimension, known, size)
-            for size, dimension in zip(shape, expected, strict=True)
-        )
-        if not fits:
-            bundle.refuse(f"model.{name} has the shape {shape}; expected ({', '.join(expected)})")
-
-
-def _size_of(dimension: str, known: dict[str, int], found: int) -> int:
-    if dimension.isdigit():
-        return int(dimension)
-    name, _, more = dimension.partition("+")
-    return known.setdefault(name, found - int(more or 0)) + int(more or 0)
-
-
-def _check_memberships(record: Any, names: Sequence[str], bundle: Bundle) -> None:
-    for name in names:
-        matrix = attrgetter(name)(record)
-        if not np.isin(matrix.data, (0, 1)).all() or not matrix.has_canonical_format:
-            bundle.refuse(f"model.{name} is not a matrix of 0 and 1")
 
 
 def _check_sides(sides: LabelSides, n_labels: int, bundle: Bundle) -> None:

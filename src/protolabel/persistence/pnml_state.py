@@ -1,4 +1,4 @@
-"""The fitted state of PNML in a model file: settings, network, thresholds, history."""
+"""The fitted state of PNML in a model file: settings, network, companions, thresholds, history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import numpy as np
 import torch
 
 from protolabel.classifier import PNMLClassifier
+from protolabel.companions.forest import Forest
+from protolabel.companions.fusion import Fusion
+from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.fitting import FittedModel
+from protolabel.persistence.companion_checks import check_companions
 from protolabel.persistence.records import decode, encode
 from protolabel.pnml.callbacks import EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
@@ -20,6 +24,7 @@ from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.tensor_file import TensorSpec
 
 _HISTORY = tuple[EpochRecord, ...]
+_COMPANIONS = tuple[KernelRidge | Forest, ...]
 _PREFIX = "network."
 # What a setting was, in effect, before the format knew it; for files written without it.
 SETTINGS_BEFORE: dict[str, Any] = {}
@@ -35,6 +40,8 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
         "n_members": int(fitted.network.n_members),
         "settings": encode(fitted.network.settings, PNMLSettings, "settings", arrays),
         "history": encode(fitted.history, _HISTORY, "history", arrays),
+        "companions": encode(fitted.companions, _COMPANIONS, "companions", arrays),
+        "fusion": encode(fitted.fusion, Fusion | None, "fusion", arrays),
     }
 
 
@@ -42,7 +49,8 @@ def decode_pnml(
     node: Any, scaler: FeatureScaler, n_features: int, n_labels: int, bundle: Bundle
 ) -> dict[str, Any]:
     """Read the fitted attributes back."""
-    entry = Fields(node, "state", bundle.path, {"n_members", "settings", "history"})
+    keys = {"n_members", "settings", "history", "companions", "fusion"}
+    entry = Fields(node, "state", bundle.path, keys)
     n_members = entry.integer("n_members", low=1)
     known = {field.name for field in fields(PNMLSettings)}
     missing = {name: value for name, value in SETTINGS_BEFORE.items() if name in known}
@@ -68,7 +76,10 @@ def decode_pnml(
     state = {name: torch.from_numpy(bundle.tensors.read(_PREFIX + name)) for name in expected}
     network = _network(settings, n_features, n_labels, n_members, state)
     thresholds = bundle.tensors.read("thresholds")
-    return {"model_": FittedModel(network, scaler, thresholds, history)}
+    companions = decode(entry.raw("companions"), _COMPANIONS, "companions", bundle)
+    fusion = decode(entry.raw("fusion"), Fusion | None, "fusion", bundle)
+    check_companions(companions, fusion, n_features, n_labels, bundle)
+    return {"model_": FittedModel(network, scaler, thresholds, history, companions, fusion)}
 
 
 def network_specs(

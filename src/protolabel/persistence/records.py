@@ -144,24 +144,29 @@ def _decode_csr(node: dict[str, Any], hint: Any, name: str, bundle: Bundle) -> s
 
 
 def _decode_record(node: dict[str, Any], hint: Any, name: str, bundle: Bundle) -> Any:
-    for arm in _arms(hint):
-        if not is_dataclass(arm):
-            continue
-        build: Any = arm
-        hints = _hints(build)
-        needed = {f.name for f in fields(arm) if f.default is MISSING}
-        if not needed <= set(node) <= set(hints):
-            odd = min((needed - set(node)) | (set(node) - set(hints)))
-            bundle.refuse(f"{name} lacks or does not know {shown(odd)}")
-        values = {
-            field: decode(value, hints[field], f"{name}.{field}", bundle)
-            for field, value in node.items()
-        }
-        try:
-            return build(**values)
-        except (ValueError, TypeError) as error:
-            bundle.refuse(f"{name} is not consistent ({error})")
-    return bundle.refuse(f"{name} is an object; expected {_shown_hint(hint)}")
+    records: list[Any] = [arm for arm in _arms(hint) if is_dataclass(arm)]
+    if not records:
+        bundle.refuse(f"{name} is an object; expected {_shown_hint(hint)}")
+    # Records of one union are told apart by their fields.
+    record = next((found for found in records if _fits(node, found)), None)
+    if record is None:
+        names = {f.name for found in records for f in fields(found)}
+        odd = min(names ^ set(node), default="")
+        bundle.refuse(f"{name} lacks or does not know {shown(odd)}")
+    hints = _hints(record)
+    values = {
+        field: decode(value, hints[field], f"{name}.{field}", bundle)
+        for field, value in node.items()
+    }
+    try:
+        return record(**values)
+    except (ValueError, TypeError) as error:
+        return bundle.refuse(f"{name} is not consistent ({error})")
+
+
+def _fits(node: dict[str, Any], record: Any) -> bool:
+    needed = {f.name for f in fields(record) if f.default is MISSING}
+    return needed <= set(node) <= set(_hints(record))
 
 
 def _arms(hint: Any) -> tuple[Any, ...]:

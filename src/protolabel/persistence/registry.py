@@ -19,7 +19,8 @@ class Storable:
     ``shapes`` gives the dimensions of the record's arrays by name: ``features``, ``labels``,
     ``learned`` (labels that have both sides), or a size that has to be the same wherever its
     name appears, with ``+1`` where there is one more. ``memberships`` names 0/1 CSR arrays.
-    ``extras`` are further fitted attributes with their types.
+    ``extras`` are further fitted attributes with their types. ``remedy`` says what to do
+    where ``model_`` is something else than the record.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Storable:
     shapes: Mapping[str, str] = field(default_factory=dict)
     memberships: tuple[str, ...] = ()
     extras: Mapping[str, type] = field(default_factory=dict)
+    remedy: str = "fit the model again"
 
     def estimator(self) -> type[Any]:
         """Import the class."""
@@ -90,6 +92,13 @@ _STORABLES = (
         "protolabel.baselines.camel",
         "KernelMachine",
         {"rows": "rows features", "coefficients": "rows learned", "intercept": "learned"},
+    ),
+    Storable(
+        "Parabel",
+        "protolabel.baselines.parabel",
+        "LabelForest",
+        extras={"_handle": type(None)},
+        remedy="fit it with engine='own': the files of omikuji are not checked when it reads them",
     ),
 )
 STORABLES: Mapping[str, Storable] = {storable.name: storable for storable in _STORABLES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from protolabel.exceptions import TrainingError
 from protolabel.pnml.callbacks import Callback, EpochRecord
+from protolabel.pnml.checkpoint import Checkpoints, Progress
 from protolabel.pnml.clustering import Clustering
 from protolabel.pnml.loss import (
     correlation_penalty,
@@ -59,6 +60,8 @@ class Trainer:
     generator : torch.Generator
         Source of the batch order, the samples and the dropout masks.
     callbacks : sequence of Callback, default=()
+    checkpoints : Checkpoints or None, default=None
+        Where to continue from, and to keep the state of every epoch.
     """
 
     def __init__(
@@ -67,34 +70,38 @@ class Trainer:
         data: TrainingData,
         generator: torch.Generator,
         callbacks: Sequence[Callback] = (),
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self.network = network
         self.settings = network.settings
         self.data = data
         self.generator = generator
         self.callbacks = callbacks
+        self.checkpoints = checkpoints
         self.row_weights = network.slice_rows(data.row_weights)
         self.clusterings: list[Clustering] | None = None
         network.observe_labels(data.labels, self.row_weights)
         self.correlations = self._slice_correlations()
         self.optimizer = adam(network)
-        self.n_steps = self.settings.max_epochs * math.ceil(
-            data.rows.n_rows / self.settings.batch_size
-        )
+        self.epoch_steps = math.ceil(data.rows.n_rows / self.settings.batch_size)
+        self.n_steps = self.settings.max_epochs * self.epoch_steps
         self.step = 0
 
     def fit(self) -> tuple[EpochRecord, ...]:
         """Train to the last epoch, or until the validation loss stops falling."""
-        history: list[EpochRecord] = []
+        progress = self._restored_progress()
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
         try:
-            self._run_epochs(history)
+            while not self._is_done(progress):
+                progress = self._advance(progress)
+            if progress.best_state is not None:
+                self._restore(progress.best_state)
             self.finish()
         finally:
             for callback in self.callbacks:
-                callback.on_train_end(history)
-        return tuple(history)
+                callback.on_train_end(progress.history)
+        return progress.history
 
     def run_epoch(self, epoch: int) -> EpochRecord:
         """One pass over the shuffled rows."""
@@ -192,23 +199,34 @@ class Trainer:
         self.row_weights = self.row_weights.double()
         self.refresh_prototypes()
 
-    def _run_epochs(self, history: list[EpochRecord]) -> None:
-        best: dict[str, Tensor] | None = None
-        best_loss, best_epoch = math.inf, -1
-        for epoch in range(self.settings.max_epochs):
-            record = self.run_epoch(epoch)
-            history.append(record)
-            for callback in self.callbacks:
-                callback.on_epoch_end(record)
-            if record.validation_loss is None:
-                continue
-            if record.validation_loss < best_loss:
-                best_loss, best_epoch = record.validation_loss, epoch
-                best = {k: v.clone() for k, v in self.network.state_dict().items()}
-            elif epoch - best_epoch >= self.settings.n_iter_no_change:
-                break
-        if best is not None:
-            self._restore(best)
+    def _restored_progress(self) -> Progress:
+        if self.checkpoints is None:
+            return Progress()
+        progress = self.checkpoints.restore(self.network, self.optimizer, self.generator)
+        self.step = len(progress.history) * self.epoch_steps
+        return progress
+
+    def _is_done(self, progress: Progress) -> bool:
+        """Whether the last epoch is over, or the validation loss stopped falling."""
+        n_epochs = len(progress.history)
+        if n_epochs == 0 or n_epochs >= self.settings.max_epochs:
+            return n_epochs > 0
+        waited = n_epochs - 1 - progress.best_epoch
+        watched = progress.history[-1].validation_loss is not None
+        return watched and waited >= self.settings.n_iter_no_change
+
+    def _advance(self, progress: Progress) -> Progress:
+        """One epoch, and what is known after it."""
+        record = self.run_epoch(len(progress.history))
+        for callback in self.callbacks:
+            callback.on_epoch_end(record)
+        progress = replace(progress, history=(*progress.history, record))
+        if record.validation_loss is not None and record.validation_loss < progress.best_loss:
+            best_state = {k: v.clone() for k, v in self.network.state_dict().items()}
+            progress = Progress(progress.history, record.validation_loss, record.epoch, best_state)
+        if self.checkpoints is not None:
+            self.checkpoints.save(progress, self.network, self.optimizer, self.generator)
+        return progress
 
     def _all_rows(self) -> Support:
         embeddings = self.network.embed(self.data.rows)
@@ -284,7 +302,7 @@ class Trainer:
             validation_accuracy=float((both / either.clamp_min(1)).mean()),
         )
 
-    def _restore(self, state: dict[str, Tensor]) -> None:
+    def _restore(self, state: Mapping[str, Tensor]) -> None:
         """Load parameters; the prototypes, whose number may differ, are computed anew after it."""
         own = self.network.state_dict()
         self.network.load_state_dict(

@@ -77,7 +77,7 @@ def write_tensors(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Ten
                 "it is loaded; fit it again."
             )
         schema[name] = TensorSpec(_NAME_OF[array.dtype], tuple(array.shape))
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    save_file({name: np.require(array, requirements="C") for name, array in arrays.items()}, path)
     return schema
 
 
