@@ -63,9 +63,9 @@ class JFSC(BaselineClassifier):
     ----------
     correlation_penalty : float, default=2**-8
         Weight lambda_1 of the label correlation.
-    fisher_penalty : float, default=2**-4
+    fisher_penalty : float, default=2**-2
         Weight lambda_2 of the Fisher term.
-    sparsity_penalty : float, default=2**-6
+    sparsity_penalty : float, default=2**-4
         Weight lambda_3 of the l1 norm.
     start_ridge : float, default=1.0
         Penalty gamma of the ridge regression that the descent starts from.
@@ -120,8 +120,8 @@ class JFSC(BaselineClassifier):
         self,
         correlation_penalty: float = 2**-8,
         *,
-        fisher_penalty: float = 2**-4,
-        sparsity_penalty: float = 2**-6,
+        fisher_penalty: float = 2**-2,
+        sparsity_penalty: float = 2**-4,
         start_ridge: float = 1.0,
         loss: Loss = "l21",
         fisher: Literal["diagonal", "full"] = "diagonal",
