@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from protolabel.experiments.comparison import Difference, Ranking
@@ -22,25 +22,24 @@ from protolabel.experiments.tables import (
     comparison_table,
 )
 
-_WIDTH_OF_FILES = 160
+_ENDLESS = 10_000
 
 
-def result_console() -> Console:
-    """Where results go; wide enough for a table where the output is no terminal."""
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        return Console(width=_WIDTH_OF_FILES)
-    return console
+def print_whole(table: Table) -> None:
+    """Print a table in its full width: a figure that is cut off is of no use."""
+    endless = Console(width=_ENDLESS)
+    needed = Measurement.get(endless, endless.options, table).maximum
+    Console(width=max(Console().width, needed)).print(table)
 
 
 def print_table(records: Sequence[Record]) -> None:
     """Means over the folds beside the published values."""
-    result_console().print(comparison_table(records))
+    print_whole(comparison_table(records))
 
 
 def print_status(status: RunStatus) -> None:
     """Counts by dataset and method, and the failures."""
-    console = result_console()
+    console = Console()
     table = Table()
     add_arm_columns(table, [arm for _, arm in status.by_arm], "Dataset")
     for heading in ("Done", "Running", "Failed", "Missing"):
@@ -48,7 +47,7 @@ def print_status(status: RunStatus) -> None:
     for (dataset, arm), count in status.by_arm.items():
         counts = (count.done, count.running, count.failed, count.missing)
         table.add_row(dataset, *arm_cells(table, arm), *map(str, counts))
-    console.print(table)
+    print_whole(table)
     overall = status.overall
     text = (
         f"{overall.done} of {overall.total} units done, {overall.running} running, "
@@ -56,7 +55,7 @@ def print_status(status: RunStatus) -> None:
     )
     if status.seconds_left:
         text += f" About {timedelta(seconds=round(status.seconds_left))} of computing are left."
-    console.print(text, highlight=False)
+    console.print(text, highlight=False, soft_wrap=True)
     for record in status.failures:
         console.print(describe(record), highlight=False, markup=False, soft_wrap=True)
 
@@ -64,7 +63,8 @@ def print_status(status: RunStatus) -> None:
 def print_rankings(rankings: Sequence[Ranking]) -> None:
     """Average ranks of the methods, a column for each metric."""
     first = rankings[0].table
-    table = Table(title=f"Average rank over {len(first.datasets)} datasets")
+    n_datasets = len(first.datasets)
+    table = Table(title=f"Average rank over {n_datasets} dataset{'s' if n_datasets > 1 else ''}")
     add_arm_columns(table, first.arms)
     for ranking in rankings:
         table.add_column(METRIC_TITLES[ranking.table.metric], justify="right", no_wrap=True)
@@ -78,7 +78,7 @@ def print_rankings(rankings: Sequence[Ranking]) -> None:
         table.add_row("Friedman test, p", *blank, *p_values)
         limits = [f"{ranking.critical_difference:.2f}" for ranking in rankings]
         table.add_row("Critical difference at 5 %", *blank, *limits)
-    result_console().print(table)
+    print_whole(table)
 
 
 def ranking_to_json(ranking: Ranking) -> dict[str, Any]:
@@ -112,4 +112,4 @@ def print_differences(found: Sequence[Difference]) -> None:
     ]
     blank = [""] * (len(table.columns) - len(means) - 1)
     table.add_row("Mean", *blank, *(f"{mean:+.3f}" for mean in means))
-    result_console().print(table)
+    print_whole(table)

@@ -56,7 +56,7 @@ def run() -> None:
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    except (ProtolabelError, ValueError, OSError) as error:
+    except (ProtolabelError, ValueError, OSError, ModuleNotFoundError) as error:
         if os.environ.get("PROTOLABEL_DEBUG"):
             raise
         typer.echo(f"Error: {error}", err=True)

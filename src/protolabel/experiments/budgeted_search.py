@@ -56,7 +56,7 @@ def search_with_budget(
     Akiba, Sano, Yanase, Ohta, Koyama. Optuna: a next-generation hyperparameter optimization
     framework. KDD 2019.
     """
-    optuna = _import_optuna()
+    optuna = import_optuna()
     states = optuna.trial.TrialState
     study = optuna.create_study(
         study_name="search",
@@ -86,7 +86,7 @@ def search_with_budget(
 
 def _run_trial(study: optuna.Study, inner: InnerFolds, space: Space) -> None:
     """Score one proposal fold by fold, and give it up where it falls behind."""
-    optuna = _import_optuna()
+    optuna = import_optuna()
     states = optuna.trial.TrialState
     trial = study.ask(_distributions(space))
     for earlier in study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED)):
@@ -109,7 +109,7 @@ def _run_trial(study: optuna.Study, inner: InnerFolds, space: Space) -> None:
 
 def _distributions(space: Space) -> dict[str, Any]:
     """Positions in the list of values; as a range where the values have an order."""
-    optuna = _import_optuna()
+    optuna = import_optuna()
     return {
         name: (
             optuna.distributions.IntDistribution(0, len(values) - 1)
@@ -157,7 +157,8 @@ def _cut_unfinished_line(path: Path) -> None:
         os.truncate(path, text.rfind(b"\n") + 1)
 
 
-def _import_optuna() -> Any:
+def import_optuna() -> Any:
+    """Import Optuna, or say how to get it."""
     try:
         import optuna  # noqa: PLC0415
     except ModuleNotFoundError as error:

@@ -54,7 +54,7 @@ class Ranking:
     average_ranks : tuple of float
         One for each arm; 1 is best.
     friedman : FriedmanTest or None
-        Whether the arms differ at all; None where the test needs more datasets or arms.
+        Whether the arms differ at all; None for one dataset.
     critical_difference : float or None
         Difference of ranks that is significant at 5 % (Nemenyi).
     """
@@ -140,6 +140,11 @@ def rank_arms(records: Sequence[Record], metric: str) -> Ranking:
     """
     table = score_table(records, metric)
     n_datasets, n_arms = table.values.shape
+    if n_arms < 2:
+        raise ValueError(
+            f"Only {table.arms[0].label} has records; ranks need at least two methods. "
+            "Compare two runs by naming both folders."
+        )
     if n_datasets == 0:
         raise ValueError(
             "There is no dataset on which all methods have all their folds; "
@@ -147,7 +152,7 @@ def rank_arms(records: Sequence[Record], metric: str) -> Ranking:
         )
     larger = get_metric(metric).larger_is_better
     ranks = rank_methods(table.values, larger_is_better=larger)
-    is_testable = n_datasets > 1 and n_arms > 1
+    is_testable = n_datasets > 1
     return Ranking(
         table,
         tuple(float(rank) for rank in ranks.mean(axis=0)),

@@ -141,10 +141,21 @@ def _plan_arm(arm: Arm) -> Arm:
     method = find_method(arm.method)
     searchable = method.coarse_space if arm.tuning == "grid" else method.space
     left = set(searchable) - {name for name, _ in arm.settings}
-    estimator = build_estimator(arm, seed=0)
+    try:
+        estimator = build_estimator(arm, seed=0)
+    except TypeError as error:
+        raise ValueError(
+            f"The method {arm.method!r} cannot be built with {dict(arm.settings)}: {error}."
+        ) from error
+    tuning = arm.tuning if left else "none"
+    if tuning.isdecimal():
+        # Better now than in every unit.
+        from protolabel.experiments.budgeted_search import import_optuna  # noqa: PLC0415
+
+        import_optuna()
     return Arm(
         arm.method,
-        arm.tuning if left else "none",
+        tuning,
         "none" if tunes_own_thresholds(estimator) else arm.thresholds,
         arm.settings,
     )
