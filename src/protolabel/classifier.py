@@ -390,7 +390,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
 
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of rows, those of all members side by side."""
-        return self.model_.embeddings(self._checked(X))
+        rows = self._checked(X)
+        return self.model_.embeddings(rows)
 
     @property
     def thresholds_(self) -> np.ndarray:

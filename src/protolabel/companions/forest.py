@@ -21,7 +21,7 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).
 _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
-_CHUNK_CELLS = 4_000_000
+_CHUNK_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Forest:
         """Scores from the leaves of rows; a tree of weight 0 has no say."""
         n_samples, n_trees = leaves.shape
         scores = np.empty((n_samples, len(self.prior)))
-        step = max(1, _CHUNK_CELLS // (4 * n_trees))
+        step = max(1, _CHUNK_CELLS // n_trees)
         for start in range(0, n_samples, step):
             part = slice(start, start + step)
             neighbours = self._neighbours(leaves[part], tree_weights[part])

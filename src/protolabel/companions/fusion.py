@@ -16,17 +16,21 @@ _MAX_CELLS = 500_000
 
 @dataclass(frozen=True)
 class Fusion:
-    """Log-odds = intercept + sum of slope times score over the learners."""
+    """Log-odds = intercept + sum of slope times score over the learners.
+
+    A label that was never or always there, not ``learned``, keeps its first score.
+    """
 
     slopes: np.ndarray
     intercept: float
+    learned: np.ndarray
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
         total = np.full(scores[0].shape, self.intercept)
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
-        return total
+        return np.where(self.learned, total, scores[0])
 
 
 def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator) -> Fusion:
@@ -45,14 +49,14 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
     """
     labels = Y.toarray()
     counts = labels.sum(axis=0)
-    cells = np.broadcast_to((counts > 0) & (counts < len(labels)), labels.shape)
-    cells = np.flatnonzero(cells.ravel())
+    learned = (counts > 0) & (counts < len(labels))
+    cells = np.flatnonzero(np.broadcast_to(learned, labels.shape).ravel())
     if len(cells) > _MAX_CELLS:
         cells = rng.choice(cells, _MAX_CELLS, replace=False)
     present = labels.ravel()[cells].astype(np.float64)
     fits = [_calibrate(values.ravel()[cells], present) for values in scores]
     slopes, intercepts = np.array(fits).T / len(scores)
-    return Fusion(slopes, float(intercepts.sum()))
+    return Fusion(slopes, float(intercepts.sum()), learned)
 
 
 def _calibrate(scores: np.ndarray, present: np.ndarray) -> tuple[float, float]:
