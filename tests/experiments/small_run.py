@@ -74,7 +74,7 @@ def wait_until(condition, seconds=120.0):
 
 def holder_of(folder, unit):
     """Number of the process that holds a claim, from the kernel's list; None if nobody does."""
-    path = folder.path / "claims" / unit.key
+    path = folder.path / "locks" / "units" / unit.key
     try:
         inode = path.stat().st_ino
     except FileNotFoundError:

@@ -83,7 +83,7 @@ def test_a_run_on_a_cluster_survives_a_lost_worker(tmp_path, dask, scheduler):
     assert [record.status for record in records] == ["ok"] * 12
     assert sorted(map(str, written_units(folder))) == sorted(map(str, folder.units()))
     assert metrics_by_unit(folder) == metrics_by_unit(undisturbed)
-    assert not list((folder.path / "claims").iterdir())
+    assert not list((folder.path / "locks" / "units").iterdir())
 
 
 @pytest.mark.slow

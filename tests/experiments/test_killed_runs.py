@@ -56,7 +56,7 @@ def test_a_run_killed_ten_times_ends_with_the_same_table(tmp_path, start_process
     assert metrics_by_unit(folder) == metrics_by_unit(undisturbed)
     assert fold_means(folder.store.read()) == fold_means(undisturbed.store.read())
     assert len(logged(log)) <= len(folder.units()) + n_kills
-    assert not list((folder.path / "claims").iterdir())
+    assert not list((folder.path / "locks" / "units").iterdir())
 
 
 @pytest.mark.slow

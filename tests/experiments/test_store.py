@@ -145,13 +145,13 @@ def test_a_claim_is_held_by_one_at_a_time(tmp_path, unit):
 def test_a_claim_dies_with_its_process(tmp_path, unit):
     code = (
         "import os, signal, sys; from pathlib import Path;"
-        "from protolabel.experiments.locking import Claim;"
-        "assert Claim.take(Path(sys.argv[1])) is not None;"
+        "from protolabel.experiments.locking import LockFolder;"
+        "assert LockFolder(Path(sys.argv[1])).claim(sys.argv[2]) is not None;"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     store = RecordStore(tmp_path)
-    path = str(tmp_path / "claims" / unit.key)
-    done = subprocess.run([sys.executable, "-c", code, path], check=False)
+    arguments = [str(tmp_path / "locks"), unit.key]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], check=False)
     assert done.returncode == -9
     assert not store.is_claimed(unit)
     assert store.was_abandoned(unit)

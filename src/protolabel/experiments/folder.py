@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from protolabel.experiments.locking import exclusive
+from protolabel.experiments.locking import LockFolder
 from protolabel.experiments.protocol import Protocol
 from protolabel.experiments.store import RecordStore
 from protolabel.experiments.unit import Unit
@@ -51,7 +51,7 @@ class RunFolder:
 
     def add(self, protocol: Protocol) -> None:
         """Add a protocol, unless the run has it already."""
-        with exclusive(self.path / "protocol.lock"):
+        with LockFolder(self.path / "locks").exclusive("protocol"):
             protocols = self.protocols()
             if protocol in protocols:
                 return

@@ -21,22 +21,62 @@ except ModuleNotFoundError as error:  # pragma: no cover
     ) from error
 
 
-@contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Wait for a lock and hold it.
+class LockFolder:
+    """The locks of a run: one for each of its files, and one for each unit being computed.
+
+    The folder is of no use to anybody but running processes, and tells Git so.
 
     Parameters
     ----------
     path : Path
-        The lock file; created where missing, and left in place.
+        Created with the first lock.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def exclusive(self, name: str) -> Iterator[None]:
+        """Wait for the lock of a file and hold it."""
+        self._create()
+        file = _open(self.path / name)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(file)
+
+    def claim(self, key: str) -> Claim | None:
+        """Take the claim on a unit, or return None where a live process holds it."""
+        self._create()
+        return Claim.take(self._claim_path(key))
+
+    def is_held(self, key: str) -> bool:
+        """Tell whether a live process holds the claim on a unit."""
+        try:
+            file = os.open(self._claim_path(key), os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(file)
+        return False
+
+    def is_left_behind(self, key: str) -> bool:
+        """Tell whether a process died while it held the claim on a unit."""
+        return self._claim_path(key).exists() and not self.is_held(key)
+
+    def _claim_path(self, key: str) -> Path:
+        return self.path / "units" / key
+
+    def _create(self) -> None:
+        (self.path / "units").mkdir(parents=True, exist_ok=True)
+        ignore = self.path / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
 
 
 class Claim:
@@ -60,9 +100,8 @@ class Claim:
     @classmethod
     def take(cls, path: Path) -> Self | None:
         """Take a claim, or return None where a live process holds it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            file = _open(path)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -79,19 +118,8 @@ class Claim:
         os.close(self._file)
 
 
-def is_held(path: Path) -> bool:
-    """Tell whether a live process holds a claim."""
-    try:
-        file = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(file)
-    return False
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
 
 
 def _is_file_at(path: Path, file: int) -> bool:

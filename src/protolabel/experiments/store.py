@@ -7,7 +7,7 @@ import os
 import warnings
 from pathlib import Path
 
-from protolabel.experiments.locking import Claim, exclusive, is_held
+from protolabel.experiments.locking import Claim, LockFolder
 from protolabel.experiments.record import Record
 from protolabel.experiments.unit import Unit
 
@@ -34,8 +34,7 @@ class RecordStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / "records.jsonl"
-        self._lock = folder / "records.lock"
-        self._claims = folder / "claims"
+        self._locks = LockFolder(folder / "locks")
         self._read_until = 0
         self._found: dict[str, Record] = {}
         self._attempts: dict[str, int] = {}
@@ -49,7 +48,7 @@ class RecordStore:
             Whether the record was added.
         """
         line = json.dumps(record.to_json(), sort_keys=True, allow_nan=False) + "\n"
-        with exclusive(self._lock):
+        with self._locks.exclusive("records"):
             self.refresh()
             known = self._found.get(record.unit.key)
             if known is not None and known.is_ok:
@@ -76,16 +75,15 @@ class RecordStore:
 
     def claim(self, unit: Unit) -> Claim | None:
         """Take the right to compute a unit, or return None where a live process has it."""
-        return Claim.take(self._claims / unit.key)
+        return self._locks.claim(unit.key)
 
     def is_claimed(self, unit: Unit) -> bool:
         """Tell whether a live process is computing a unit."""
-        return is_held(self._claims / unit.key)
+        return self._locks.is_held(unit.key)
 
     def was_abandoned(self, unit: Unit) -> bool:
         """Tell whether a process died while it computed a unit."""
-        path = self._claims / unit.key
-        return path.exists() and not is_held(path)
+        return self._locks.is_left_behind(unit.key)
 
     def refresh(self) -> None:
         """Read the lines that were finished since the last call."""
