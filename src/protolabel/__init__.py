@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from protolabel.version import __version__
+
 if TYPE_CHECKING:
     from protolabel.classifier import PNMLClassifier
     from protolabel.datasets import MultiLabelDataset, load_dataset
     from protolabel.metrics import evaluate
-
-__version__ = "0.1.0"
 
 _HOME_OF = {
     "PNMLClassifier": "protolabel.classifier",

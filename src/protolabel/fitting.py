@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from protolabel import __version__
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
@@ -25,6 +24,7 @@ from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.splits import iterative_stratification
+from protolabel.version import __version__
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 

@@ -130,7 +130,7 @@ class _DenseSearch:
         """Bound on the error of a rough distance by the sum of the norms of its two rows."""
         # The stored operand is rounded to single precision even where the queries are not.
         unit = (self.stored.shape[1] + 8) * _UNIT_SINGLE
-        return unit * norms**2 + 8 * self.slack * (norms + self.slack) + _UNDERFLOW
+        return np.asarray(unit * norms**2 + 8 * self.slack * (norms + self.slack) + _UNDERFLOW)
 
 
 class _SparseSearch:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from protolabel import __version__
 from protolabel.cli import benchmark, datasets, demo, published
 from protolabel.exceptions import DatasetError, ProtolabelError
+from protolabel.version import __version__
 
 EXIT_FAILED, EXIT_BAD_DATA, EXIT_INTERRUPTED = 1, 3, 130
 

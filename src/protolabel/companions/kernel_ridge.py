@@ -138,7 +138,8 @@ def log_odds(values: np.ndarray, softness: float = 0.01) -> np.ndarray:
     >>> log_odds(np.array([0.5])).tolist()
     [0.0]
     """
-    return np.log(_positive_part(values, softness)) - np.log(_positive_part(1 - values, softness))
+    ratio = _positive_part(values, softness) / _positive_part(1 - values, softness)
+    return np.asarray(np.log(ratio))
 
 
 def gaussian_kernel(X: Matrix, landmarks: Matrix, precision: float) -> np.ndarray:
@@ -216,13 +217,14 @@ def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
 def _squared_distances(X: Matrix, others: Matrix) -> np.ndarray:
     products = X @ others.T
     products = products.toarray() if sp.issparse(products) else np.asarray(products)
-    return np.maximum(_row_squares(X)[:, None] + _row_squares(others) - 2 * products, 0.0)
+    squares = _row_squares(X)[:, None] + _row_squares(others) - 2 * products
+    return np.asarray(np.maximum(squares, 0.0))
 
 
 def _row_squares(X: Matrix) -> np.ndarray:
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def _positive_part(values: np.ndarray, softness: float) -> np.ndarray:

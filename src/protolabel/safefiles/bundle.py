@@ -14,7 +14,6 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from protolabel import __version__
 from protolabel.exceptions import ModelFileError
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.folder import publish_folder
@@ -28,6 +27,7 @@ from protolabel.safefiles.tensor_file import (
     sha256_of,
     write_tensors,
 )
+from protolabel.version import __version__
 
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
