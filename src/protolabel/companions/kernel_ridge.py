@@ -230,4 +230,5 @@ def _row_squares(X: Matrix) -> np.ndarray:
 def _positive_part(values: np.ndarray, softness: float) -> np.ndarray:
     roots = np.sqrt(np.square(values) + 4 * softness**2)
     # For negative values the sum would cancel; its conjugate does not.
-    return np.where(values > 0, (values + roots) / 2, 2 * softness**2 / (roots + np.abs(values)))
+    conjugate = 2 * softness**2 / (roots + np.abs(values))
+    return np.asarray(np.where(values > 0, (values + roots) / 2, conjugate))
