@@ -182,7 +182,8 @@ def fit_forest(
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     n_labels = Y.shape[1]
     if n_labels <= _MAX_GROWTH_TARGETS:
-        return np.asarray(Y.toarray(), dtype=np.float64)
+        targets = np.asarray(Y.toarray(), dtype=np.float64)
+        return targets.ravel() if n_labels == 1 else targets
     mixture = rng.normal(size=(n_labels, _MAX_GROWTH_TARGETS)) / np.sqrt(n_labels)
     return np.asarray(Y @ mixture)
 

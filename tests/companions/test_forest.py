@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.ensemble import ExtraTreesRegressor
+
+from protolabel.companions import forest as forest_module
+from protolabel.companions.forest import Trees, fit_forest
+
+
+@pytest.fixture
+def labelled_rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    return X, sp.csr_array((X[:, :3] + 0.2 * rng.normal(size=(80, 3)) > 0).astype(int))
+
+
+def probabilities(log_odds):
+    return 1 / (1 + np.exp(-log_odds))
+
+
+def test_leaves_are_those_of_scikit_learn(labelled_rows):
+    X, Y = labelled_rows
+    grown = ExtraTreesRegressor(7, random_state=0).fit(X, Y.toarray())
+    trees = Trees.of([estimator.tree_ for estimator in grown.estimators_])
+    X_new = np.random.default_rng(1).normal(size=(30, 4))
+    assert np.array_equal(trees.leaves(X_new) - trees.roots, grown.apply(X_new))
+    assert np.array_equal(trees.leaves(sp.csr_array(X_new)), trees.leaves(X_new))
+
+
+def test_votes_equal_the_mean_over_the_trees_with_one_vote_for_the_prior(labelled_rows):
+    X, Y = labelled_rows
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    model, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=9)
+    twin = ExtraTreesRegressor(
+        9, bootstrap=True, max_features="sqrt", max_samples=80, random_state=seed
+    ).fit(X, Y.toarray())
+    X_new = np.random.default_rng(1).normal(size=(20, 4))
+    expected = (9 * twin.predict(X_new) + model.prior) / 10
+    assert np.allclose(probabilities(model.scores(X_new)), expected)
+
+
+def test_training_rows_are_scored_only_by_trees_that_did_not_draw_them(labelled_rows):
+    X, Y = labelled_rows
+    labels = Y.toarray()
+    model, scores = fit_forest(X, Y, np.random.default_rng(0), n_trees=6)
+    leaves = model.trees.leaves(X)
+    weights = model.leaf_rows.toarray()
+    for row in (0, 5, 40):
+        votes, n_voters = model.prior.copy(), 1
+        for tree in range(6):
+            nodes = slice(
+                model.trees.roots[tree],
+                model.trees.roots[tree + 1] if tree < 5 else len(model.trees.feature),
+            )
+            if weights[nodes, row].any():
+                continue
+            votes += weights[leaves[row, tree]] @ labels
+            n_voters += 1
+        assert np.allclose(probabilities(scores[row]), votes / n_voters)
+
+
+def test_the_weights_of_a_leaf_add_up_to_one(labelled_rows):
+    X, Y = labelled_rows
+    model, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=20)
+    totals = np.asarray(model.leaf_rows.sum(axis=1)).ravel()
+    is_leaf = model.trees.feature < 0
+    assert np.allclose(totals[is_leaf], 1.0)
+    assert not totals[~is_leaf].any()
+
+
+def test_many_labels_are_mixed_into_few_growth_targets(monkeypatch):
+    monkeypatch.setattr(forest_module, "_MAX_GROWTH_TARGETS", 2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    Y = sp.csr_array((X > 0).astype(int))
+    model, scores = fit_forest(X, Y, rng, n_trees=40)
+    assert scores.shape == (100, 3)
+    assert ((model.scores(X) > 0) == (X > 0)).mean() > 0.8
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_very_few_rows_give_finite_scores(n_rows):
+    X = np.arange(float(n_rows))[:, None]
+    Y = sp.csr_array((X > 0).astype(int))
+    model, scores = fit_forest(X, Y, np.random.default_rng(0), n_trees=5)
+    assert np.isfinite(scores).all()
+    assert np.isfinite(model.scores(X)).all()

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel.companions import kernel_ridge
+from protolabel.companions.kernel_ridge import fit_kernel_ridge, gaussian_kernel, log_odds
+
+
+@pytest.fixture
+def labelled_rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    Y = (np.column_stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3] ** 2 - 1]) > 0).astype(int)
+    return X, Y
+
+
+def naive_kernel_ridge(X, Y, X_new, precision, ridge):
+    """Ridge regression in the space of the kernel with a free intercept, by one linear system.
+
+    The intercept is free and the coefficients add up to zero: the conditions of the optimum.
+    """
+    n = len(X)
+    K = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in X] for a in X])
+    system = np.block([[K + ridge * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]])
+    solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
+    K_new = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in X] for a in X_new])
+    return K_new @ solution[:n] + solution[n]
+
+
+def test_all_rows_as_landmarks_give_kernel_ridge_regression(labelled_rows):
+    X, Y = labelled_rows
+    model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    X_new = np.random.default_rng(1).normal(size=(10, 4))
+    expected = naive_kernel_ridge(X, Y, X_new, model.precision, model.ridge)
+    assert np.allclose(model.regression(X_new), expected, atol=1e-5)
+
+
+def test_leave_one_out_scores_equal_fits_without_each_row(labelled_rows):
+    X, Y = labelled_rows
+    model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    for row in (0, 17, 59):
+        others = np.arange(60) != row
+        expected = naive_kernel_ridge(
+            X[others], Y[others], X[row : row + 1], model.precision, model.ridge
+        )
+        # The features stay those of all landmarks, which is why this is close and not exact.
+        assert np.allclose(scores[row], log_odds(expected), atol=0.05)
+
+
+def test_sparse_rows_give_the_same_model(labelled_rows):
+    X, Y = labelled_rows
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    dense, dense_scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    sparse, sparse_scores = fit_kernel_ridge(
+        sp.csr_array(X), sp.csr_array(Y), np.random.default_rng(0)
+    )
+    assert sparse.precision == pytest.approx(dense.precision)
+    assert np.allclose(sparse_scores, dense_scores, atol=1e-6)
+    assert np.allclose(sparse.scores(sp.csr_array(X)), dense.scores(X), atol=1e-6)
+
+
+def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeypatch):
+    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_FIT", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    Y = sp.csr_array((X > 0).astype(int))
+    model, scores = fit_kernel_ridge(X, Y, np.random.default_rng(5), n_landmarks=20)
+    used = np.sort(np.random.default_rng(5).permutation(100)[:40])
+    others = np.setdiff1d(np.arange(100), used)
+    assert np.allclose(scores[others], model.scores(X[others]))
+    assert not np.allclose(scores[used], model.scores(X[used]))
+
+
+def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model, _ = fit_kernel_ridge(
+        X, sp.csr_array((X > 0).astype(int)), np.random.default_rng(0), n_landmarks=10
+    )
+    assert model.landmarks.shape == (10, 2)
+    assert all((X == row).all(axis=1).any() for row in model.landmarks)
+
+
+def test_the_kernel_equals_the_double_loop():
+    rng = np.random.default_rng(0)
+    X, L = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    naive = [[np.exp(-0.7 * sum((a - b) ** 2)) for b in L] for a in X]
+    assert np.allclose(gaussian_kernel(X, L, 0.7), naive)
+
+
+def test_the_link_is_odd_around_one_half_and_strictly_increasing():
+    values = np.linspace(-3, 4, 400)
+    odds = log_odds(values)
+    assert (np.diff(odds) > 0).all()
+    assert np.allclose(log_odds(1 - values), -odds)
+    assert log_odds(np.array([0.9]))[0] == pytest.approx(np.log(9), abs=0.01)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_very_few_rows_give_finite_scores(n_rows):
+    X = np.arange(float(n_rows))[:, None]
+    Y = sp.csr_array((X > 0).astype(int))
+    model, scores = fit_kernel_ridge(X, Y, np.random.default_rng(0))
+    assert np.isfinite(scores).all()
+    assert np.isfinite(model.scores(X)).all()
+
+
+def test_equal_rows_give_finite_scores():
+    X = np.ones((20, 3))
+    Y = sp.csr_array(np.arange(20)[:, None] % 2)
+    model, scores = fit_kernel_ridge(X, Y, np.random.default_rng(0))
+    assert np.isfinite(scores).all()
+    assert np.allclose(model.scores(X), 0.0, atol=1e-6)
