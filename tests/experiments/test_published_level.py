@@ -2,18 +2,16 @@
 
 import pytest
 
+from protolabel.experiments.compute import compute_unit
+from protolabel.experiments.protocol import Protocol, plan_arms
 from protolabel.experiments.published import load_published
-from protolabel.experiments.runner import plan_units, run_unit
 from protolabel.experiments.tables import fold_means
 
 
 @pytest.mark.parametrize("method", ["pnml-single", "pnml-multiple"])
 def test_five_folds_of_emotions_reach_the_published_values(benchmark_data, method):
-    from protolabel.datasets import load_dataset
-
-    dataset = load_dataset("emotions", data_home=benchmark_data)
-    records = [run_unit(unit, dataset) for unit in plan_units(["emotions"], [method])]
-    (means,) = fold_means(records).values()
+    units = Protocol(("emotions",), plan_arms([method])).units()
+    (means,) = fold_means([compute_unit(unit) for unit in units]).values()
     title = {"pnml-single": "PNML-single", "pnml-multiple": "PNML-multiple"}[method]
     published = {
         cell.metric: cell.value

@@ -15,7 +15,9 @@ from protolabel.experiments import tuning
 from protolabel.experiments.budgeted_search import search_with_budget
 from protolabel.experiments.compute import compute_unit
 from protolabel.experiments.data import dataset_of, folds_of
-from protolabel.experiments.tuning import InnerFolds, search_space, sum_of_metrics, tune_settings
+from protolabel.experiments.grid_search import combinations_of, search_grid
+from protolabel.experiments.inner_folds import InnerFolds, sum_of_metrics
+from protolabel.experiments.tuning import search_space, tune_settings
 from protolabel.experiments.unit import Unit, freeze_settings
 from protolabel.metrics import evaluate, label_scores
 
@@ -30,7 +32,7 @@ class DenseLabels(KNeighborsClassifier):
 
 
 def grid_scores(estimator, grid, X, Y, X_new):
-    for params in tuning.combinations_of(grid):
+    for params in combinations_of(grid):
         model = KNeighborsClassifier(**params).fit(X, Y.toarray())
         yield params, label_scores(model, X_new, n_labels=Y.shape[1]), model.predict(X_new)
 
@@ -93,7 +95,7 @@ def test_a_grid_that_is_not_scored_in_full_is_refused(data, neighbours):
         return list(grid_scores(*arguments))[::2]
 
     object.__setattr__(neighbours, "grid_scores", half)
-    with pytest.raises(ValueError, match="has 16 combinations, but its grid_scores did not yield"):
+    with pytest.raises(ValueError, match="did not yield each of them"):
         tune_settings(knn_unit("full-grid"), DenseLabels(), *data)
 
 
@@ -180,6 +182,26 @@ def test_an_interrupted_search_goes_on_and_ends_with_the_same_choice(data, tmp_p
     assert again.n_fits == 0
 
 
+@pytest.mark.parametrize("hook", [None, grid_scores])
+def test_an_interrupted_grid_goes_on_and_ends_with_the_same_choice(data, tmp_path, hook):
+    undisturbed = inner_of(data)
+    expected = search_grid(undisturbed, SPACE)
+    storage, n_fits = tmp_path / "grid.jsonl", 0
+    for left in (1, 20) if hook is None else ():
+        inner = inner_of(data, left=left)
+        with pytest.raises(InterruptedSearchError):
+            search_grid(inner, SPACE, storage=storage)
+        n_fits += inner.n_fits
+        with storage.open("ab") as file:
+            file.write(b'["0a1b')
+    inner = inner_of(data)
+    assert search_grid(inner, SPACE, hook=hook, storage=storage) == expected
+    if hook is None:
+        assert n_fits + inner.n_fits == undisturbed.n_fits
+    again = inner_of(data, left=0)
+    assert search_grid(again, SPACE, storage=storage) == expected
+
+
 def test_hopeless_trials_are_given_up_early(data):
     inner = inner_of(data)
     params, search = search_with_budget(inner, SPACE, n_trials=15, seed=0)
@@ -191,7 +213,7 @@ def test_hopeless_trials_are_given_up_early(data):
 def test_the_trials_of_a_unit_are_kept_in_the_folder_of_its_run(tmp_path):
     unit = Unit(SMALL, "knn", "3", 0, 3, 0)
     compute_unit(unit, studies=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [f"{unit.key}.log"]
+    assert [path.name for path in tmp_path.iterdir()] == [f"{unit.key}.jsonl"]
 
 
 def test_a_search_without_optuna_names_the_extra(data, monkeypatch):

@@ -7,15 +7,15 @@ alone, so that an interrupted search ends with the same choice as an undisturbed
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from protolabel.experiments.grid_search import cut_unfinished_line
+from protolabel.experiments.inner_folds import InnerFolds, Params, Space, plain_space
 from protolabel.experiments.record import Search
-from protolabel.experiments.tuning import InnerFolds, Params, Space, plain_space
 
 if TYPE_CHECKING:
     import optuna
@@ -135,7 +135,8 @@ def _open_journal(path: Path) -> Any:
     from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    _cut_unfinished_line(path)
+    if path.exists():
+        cut_unfinished_line(path)
     lock: Any = _NoLock()
     return JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
 
@@ -148,13 +149,6 @@ class _NoLock:
 
     def release(self) -> None:
         return
-
-
-def _cut_unfinished_line(path: Path) -> None:
-    """Remove what a killed process left of a line, so that the next one is not joined to it."""
-    if path.exists():
-        text = path.read_bytes()
-        os.truncate(path, text.rfind(b"\n") + 1)
 
 
 def import_optuna() -> Any:

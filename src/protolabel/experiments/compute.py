@@ -66,7 +66,7 @@ def compute_unit(
     metrics : sequence of str, default=the five of the paper
         Names from :data:`protolabel.metrics.METRICS`.
     studies : Path, default=None
-        Folder that a budgeted search keeps its trials in, to go on with them after a restart.
+        Folder that tuning keeps what it knows in, to go on with it after a restart.
 
     Returns
     -------

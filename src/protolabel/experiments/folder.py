@@ -1,4 +1,4 @@
-"""The folder of a run: its protocols, records, claims and the trials of budgeted searches."""
+"""The folder of a run: its protocols and its records."""
 
 from __future__ import annotations
 
@@ -30,11 +30,6 @@ class RunFolder:
         self.path = path
         self.store = RecordStore(path)
         self._protocols = path / "protocol.json"
-
-    @property
-    def studies(self) -> Path:
-        """Folder of the trials of budgeted searches."""
-        return self.path / "studies"
 
     def protocols(self) -> list[Protocol]:
         """The protocols of the run, oldest first; none in a folder that has only records."""

@@ -46,7 +46,7 @@ class Search:
     n_pruned : int
         Candidates given up before the last inner fold.
     best_value : float
-        Criterion of the chosen candidate, see :mod:`protolabel.experiments.tuning`.
+        Criterion of the chosen candidate, see :mod:`protolabel.experiments.inner_folds`.
     """
 
     space: Mapping[str, Any]

@@ -89,7 +89,8 @@ def run_missing(
     while waiting:
         free = [unit for unit in waiting if not store.is_claimed(unit)]
         if free:
-            jobs = [Job(unit, folder.path, folder.metrics(), attempts[unit]) for unit in free]
+            path, metrics = folder.path.absolute(), folder.metrics()
+            jobs = [Job(unit, path, metrics, attempts[unit]) for unit in free]
             engine.run(jobs, tell)
         else:
             time.sleep(_POLL_SECONDS)

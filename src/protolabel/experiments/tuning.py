@@ -1,120 +1,25 @@
-"""Tuning inside the training rows of a fold: what is searched and by which criterion.
-
-There is one criterion for all methods: the five metrics of the paper added up, ranking loss
-counted against the method, as a mean over three inner folds. Where the unit has tuned thresholds,
-the decisions are taken with thresholds tuned on the scores of the same inner test part. The value
-of an arm's settings thus does not depend on thresholds that are replaced anyhow, and costs no
-further fits; that it is a little optimistic is the same for all candidates.
-
-A grid is searched in full; a number of trials that is less than its combinations is spent by
-:mod:`protolabel.experiments.budgeted_search`.
-"""
+"""Tuning of a unit: what is searched, and by which kind of search."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
-from protolabel.decision.rules import apply_thresholds
-from protolabel.decision.tuning import tune_thresholds
-from protolabel.experiments.configuration import plain_json
+from protolabel.experiments.grid_search import search_grid
+from protolabel.experiments.inner_folds import InnerFolds, Params, Space
 from protolabel.experiments.record import Search
 from protolabel.experiments.unit import Unit
 from protolabel.methods import find_method
-from protolabel.metrics import evaluate, label_scores
-from protolabel.preprocessing.splits import MultilabelStratifiedKFold
-
-N_INNER_FOLDS = 3
-Space = Mapping[str, Sequence[Any]]
-Params = dict[str, Any]
-
-
-class GridScores(Protocol):
-    """Scores of a whole grid for a method whose candidates share the expensive part.
-
-    Called with an estimator that is not fitted, the grid, training rows with their labels, and
-    the rows to score. Yields, for every combination of the grid, its parameters, the scores
-    ``decision_function`` would give and the labels ``predict`` would give.
-    """
-
-    def __call__(
-        self, estimator: Any, grid: Space, X: Any, Y: Any, X_new: Any, /
-    ) -> Iterable[tuple[Params, Any, Any]]:
-        """Yield parameters, scores and predictions of every combination."""
-
-
-class InnerFolds:
-    """Training rows of a unit in inner folds, and what a candidate is worth on one of them.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The method's estimator; it is cloned, not fitted.
-    X : ndarray or CSR of shape (n_samples, n_features)
-        Training rows only.
-    Y : CSR of shape (n_samples, n_labels)
-        Their labels.
-    seed : int
-        Seed of the inner folds.
-    tunes_thresholds : bool
-        Whether decisions are taken with tuned thresholds.
-    """
-
-    def __init__(self, estimator: Any, X: Any, Y: Any, *, seed: int, tunes_thresholds: bool):
-        self.estimator = estimator
-        self.X, self.Y = X, Y
-        self.tunes_thresholds = tunes_thresholds
-        splitter = MultilabelStratifiedKFold(N_INNER_FOLDS, shuffle=True, random_state=seed)
-        self.folds = list(splitter.split(X, Y))
-
-    def score(self, params: Params, fold: int) -> float:
-        """Criterion of one candidate on one fold."""
-        train, test = self.folds[fold]
-        model = clone(self.estimator).set_params(**params)
-        model.fit(self.X[train], self.Y[train])
-        X_test, truth = self.X[test], self.Y[test]
-        scores = label_scores(model, X_test, n_labels=truth.shape[1])
-        predicted = None if self.tunes_thresholds else model.predict(X_test)
-        return self._criterion(truth, predicted, scores)
-
-    def score_grid(self, hook: GridScores, space: Space, fold: int) -> list[tuple[Params, float]]:
-        """Criterion of all candidates on one fold, by a method's own way through the grid."""
-        train, test = self.folds[fold]
-        results = hook(clone(self.estimator), space, self.X[train], self.Y[train], self.X[test])
-        return [
-            (dict(params), self._criterion(self.Y[test], predicted, scores))
-            for params, scores, predicted in results
-        ]
-
-    def _criterion(self, truth: Any, predicted: Any, scores: Any) -> float:
-        if self.tunes_thresholds:
-            rule = tune_thresholds("prior_tilted", scores, truth, rng=np.random.default_rng(0))
-            predicted = apply_thresholds(scores, rule.thresholds)
-        return sum_of_metrics(truth, predicted, scores)
-
-
-def sum_of_metrics(Y_true: Any, Y_pred: Any, scores: Any) -> float:
-    """The criterion of tuning on one set of rows.
-
-    Examples
-    --------
-    >>> sum_of_metrics([[1, 0]], [[1, 0]], [[2.0, 1.0]])
-    3.5
-    """
-    result = evaluate(Y_true, Y_pred, scores)
-    return sum(result.values()) - 2 * result["ranking_loss"]
 
 
 def tune_settings(
     unit: Unit, estimator: Any, X: Any, Y: Any, *, studies: Path | None = None
 ) -> tuple[Params, Search]:
     """Best settings of a unit by inner folds.
+
+    A grid is searched in full; a number of trials that is less than its combinations is spent by
+    :mod:`protolabel.experiments.budgeted_search`.
 
     Parameters
     ----------
@@ -127,7 +32,7 @@ def tune_settings(
     Y : CSR of shape (n_samples, n_labels)
         Their labels.
     studies : Path, default=None
-        Folder for the trials of a budgeted search.
+        Folder that keeps what is known about candidates, to go on with it after a restart.
 
     Returns
     -------
@@ -138,18 +43,16 @@ def tune_settings(
     """
     space = search_space(unit)
     inner = InnerFolds(estimator, X, Y, seed=unit.seed, tunes_thresholds=unit.thresholds == "tuned")
+    storage = None if studies is None else studies / f"{unit.key}.jsonl"
     n_combinations = math.prod(len(values) for values in space.values())
     if unit.tuning.isdecimal() and int(unit.tuning) < n_combinations:
         from protolabel.experiments.budgeted_search import search_with_budget  # noqa: PLC0415
 
-        storage = None if studies is None else studies / f"{unit.key}.log"
         return search_with_budget(
             inner, space, n_trials=int(unit.tuning), seed=unit.seed, storage=storage
         )
-    values = _grid_values(unit, inner, space)
-    means = [float(np.mean(scores)) for _, scores in values]
-    best = int(np.nanargmax(means))
-    return values[best][0], Search(plain_space(space), len(values), 0, means[best])
+    hook = getattr(find_method(unit.method), "grid_scores", None)
+    return search_grid(inner, space, hook=hook, storage=storage)
 
 
 def search_space(unit: Unit) -> Space:
@@ -160,36 +63,3 @@ def search_space(unit: Unit) -> Space:
     )
     fixed = dict(unit.settings)
     return {name: values for name, values in space.items() if name not in fixed}
-
-
-def combinations_of(space: Space) -> Iterator[Params]:
-    """All combinations of a grid, the last name changing fastest."""
-    for values in product(*space.values()):
-        yield dict(zip(space, values, strict=True))
-
-
-def _grid_values(unit: Unit, inner: InnerFolds, space: Space) -> list[tuple[Params, list[float]]]:
-    """Criterion of all candidates on all inner folds."""
-    hook: GridScores | None = getattr(find_method(unit.method), "grid_scores", None)
-    found: dict[tuple[Any, ...], tuple[Params, list[float]]] = {
-        tuple(params[name] for name in space): (params, []) for params in combinations_of(space)
-    }
-    for fold in range(len(inner.folds)):
-        if hook is None:
-            scored = [(params, inner.score(params, fold)) for params, _ in found.values()]
-        else:
-            scored = inner.score_grid(hook, space, fold)
-        for params, value in scored:
-            found[tuple(params[name] for name in space)][1].append(value)
-    values = list(found.values())
-    if any(len(scores) != len(inner.folds) for _, scores in values):
-        raise ValueError(
-            f"The grid of {unit.method!r} has {len(values)} combinations, but its grid_scores did "
-            "not yield each of them once."
-        )
-    return values
-
-
-def plain_space(space: Space) -> dict[str, Any]:
-    """A search space as plain JSON, for a record."""
-    return {name: plain_json(list(values)) for name, values in space.items()}

@@ -90,6 +90,7 @@ class _Flights:
                 _compute_on_worker,
                 job.unit.to_json(),
                 job.metrics,
+                str(job.folder),
                 str(job.studies),
                 key=key,
                 pure=False,
@@ -117,14 +118,13 @@ class _Flights:
 
 
 def _compute_on_worker(
-    unit: Mapping[str, Any], metrics: Sequence[str], studies: str
+    unit: Mapping[str, Any], metrics: Sequence[str], folder: str, studies: str
 ) -> dict[str, Any]:
-    """Compute a unit; its trials are kept where the worker sees the folder of the run."""
-    folder = Path(studies)
+    """Compute a unit; what tuning knows is kept where the worker sees the folder of the run."""
     record = compute_unit(
         Unit.from_json(unit),
         metrics=metrics,
-        studies=folder if folder.parent.is_dir() else None,
+        studies=Path(studies) if Path(folder).is_dir() else None,
     )
     return record.to_json()
 

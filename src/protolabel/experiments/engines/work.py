@@ -36,8 +36,9 @@ class Job:
 
     @property
     def studies(self) -> Path:
-        """Folder of the trials of budgeted searches."""
-        return self.folder / "studies"
+        """Folder of what tuning knows; a retry starts anew, since the failure may be due to it."""
+        folder = self.folder / "studies"
+        return folder / f"retry-{self.n_attempts}" if self.n_attempts else folder
 
     def is_done(self, store: RecordStore) -> bool:
         """Tell whether the unit has got a record since the job was planned."""
