@@ -47,8 +47,12 @@ def check_companions(
             check_shapes(companion, place, _KERNEL_SHAPES, sizes, bundle)
     if (fusion is None) != (len(companions) == 0):
         bundle.refuse(f"there are {len(companions)} companions, which does not fit the fusion")
-    if fusion is not None and fusion.slopes.shape != (1 + len(companions),):
+    if fusion is None:
+        return
+    if fusion.slopes.shape != (1 + len(companions),):
         bundle.refuse(f"the fusion has slopes of shape {fusion.slopes.shape}")
+    if fusion.learned.shape != (n_labels,) or fusion.learned.dtype != bool:
+        bundle.refuse(f"the fusion does not mark {n_labels} labels as learned or not")
 
 
 def _check_trees(forest: Forest, place: str, n_features: int, bundle: Bundle) -> None:

@@ -1,4 +1,4 @@
-"""Folders that appear only once they are whole, and are exchanged whole."""
+"""Folders and files that appear only once they are whole, and are exchanged whole."""
 
 from __future__ import annotations
 
@@ -53,6 +53,34 @@ def publish_folder(folder: Path, *, force: bool, replaceable: Collection[str]) -
         _flush(folder.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def publish_file(path: Path, data: bytes, *, force: bool) -> None:
+    """Write a file that is there as a whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The folder that holds it has to exist.
+    data : bytes
+    force : bool
+        Replace an existing file.
+    """
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder {path.parent} does not exist; create it before writing {path.name}."
+        )
+    if path.exists() and (path.is_dir() or not force):
+        raise FileExistsError(f"{path} exists; use force=True to replace a file.")
+    partial = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
+    try:
+        partial.write_bytes(data)
+        _flush(partial)
+        partial.replace(path)
+        _flush(path.parent)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def check_place(folder: Path, *, force: bool, replaceable: Collection[str]) -> None:

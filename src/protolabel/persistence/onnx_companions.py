@@ -1,0 +1,138 @@
+"""The companions of the network as ONNX operations."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from protolabel.companions.forest import Forest, Trees
+from protolabel.companions.fusion import Fusion
+from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.persistence.onnx_graph import GraphBuilder
+
+# Of the link from regression values to log-odds, as in ``kernel_ridge.log_odds``.
+_SOFTNESS = 0.01
+
+
+def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion) -> str:
+    """Sum of the learners' scores times their slopes, plus the intercept.
+
+    Labels that were not learned keep the score of the network.
+    """
+    total = graph.constant(np.float64(fusion.intercept))
+    for slope, values in zip(fusion.slopes, scores, strict=True):
+        part = graph.apply("Mul", values, graph.constant(np.float64(slope)))
+        total = graph.apply("Add", part, total)
+    return graph.apply("Where", graph.constant(fusion.learned), total, scores[0])
+
+
+def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
+    """Log-odds of a kernel regression; its large coefficients need double precision.
+
+    Parameters
+    ----------
+    graph : GraphBuilder
+    scaled : str
+        Scaled rows in double precision.
+    model : KernelRidge
+    """
+    landmarks = model.landmarks
+    landmarks = np.asarray(
+        landmarks.toarray() if sp.issparse(landmarks) else landmarks, dtype=np.float64
+    )
+    own = graph.reduce("ReduceSum", graph.apply("Mul", scaled, scaled), 1)
+    cross = graph.apply("MatMul", scaled, graph.constant(-2 * landmarks.T))
+    lengths = graph.constant(np.square(landmarks).sum(axis=1))
+    squares = graph.apply("Add", graph.apply("Add", cross, own), lengths)
+    squares = graph.apply("Max", squares, graph.constant(np.float64(0)))
+    exponents = graph.apply("Mul", squares, graph.constant(np.float64(-model.precision)))
+    product = graph.apply(
+        "MatMul", graph.apply("Exp", exponents), graph.constant(model.coefficients)
+    )
+    values = graph.apply("Add", product, graph.constant(model.intercept))
+    complement = graph.apply("Sub", graph.constant(np.float64(1)), values)
+    return graph.apply(
+        "Sub", _log_positive_part(graph, values), _log_positive_part(graph, complement)
+    )
+
+
+def _log_positive_part(graph: GraphBuilder, values: str) -> str:
+    """Logarithm of (v + sqrt(v^2 + 4 s^2)) / 2, by its conjugate below zero."""
+    offset = graph.constant(np.float64(4 * _SOFTNESS**2))
+    roots = graph.apply("Sqrt", graph.apply("Add", graph.apply("Mul", values, values), offset))
+    above = graph.apply("Mul", graph.apply("Add", values, roots), graph.constant(np.float64(0.5)))
+    below = graph.apply(
+        "Div",
+        graph.constant(np.float64(2 * _SOFTNESS**2)),
+        graph.apply("Add", roots, graph.apply("Abs", values)),
+    )
+    positive = graph.apply("Greater", values, graph.constant(np.float64(0)))
+    return graph.apply("Log", graph.apply("Where", positive, above, below))
+
+
+def forest_scores(graph: GraphBuilder, rows: str, forest: Forest) -> str:
+    """Log-odds of a forest, whose leaves vote with the shares of the labels in them.
+
+    Parameters
+    ----------
+    graph : GraphBuilder
+    rows : str
+        Scaled rows in single precision.
+    forest : Forest
+    """
+    n_trees, n_labels = len(forest.trees.roots), len(forest.prior)
+    summed = graph.apply(
+        "TreeEnsembleRegressor",
+        rows,
+        domain="ai.onnx.ml",
+        aggregate_function="SUM",
+        n_targets=n_labels,
+        post_transform="NONE",
+        **_tree_attributes(forest.trees),
+        **_vote_attributes(forest),
+    )
+    votes = graph.apply("Add", graph.cast(summed, np.float64), graph.constant(forest.prior))
+    others = graph.apply("Sub", graph.constant(np.float64(n_trees + 1)), votes)
+    return graph.apply("Sub", graph.apply("Log", votes), graph.apply("Log", others))
+
+
+def _tree_attributes(trees: Trees) -> dict[str, list[float] | list[int] | list[str]]:
+    tree, local = _places(trees)
+    inner = trees.feature >= 0
+    # A value in single precision is at most a threshold if it is at most the next one below it.
+    rounded = trees.threshold.astype(np.float32)
+    too_high = rounded.astype(np.float64) > trees.threshold
+    rounded[too_high] = np.nextafter(rounded[too_high], np.float32(-np.inf))
+    starts = trees.roots[tree]
+    return {
+        "nodes_treeids": tree.tolist(),
+        "nodes_nodeids": local.tolist(),
+        "nodes_featureids": np.where(inner, trees.feature, 0).tolist(),
+        "nodes_modes": np.where(inner, "BRANCH_LEQ", "LEAF").tolist(),
+        "nodes_values": np.where(inner, rounded, 0).tolist(),
+        "nodes_truenodeids": np.where(inner, trees.left - starts, 0).tolist(),
+        "nodes_falsenodeids": np.where(inner, trees.right - starts, 0).tolist(),
+        "nodes_missing_value_tracks_true": [0] * len(inner),
+    }
+
+
+def _vote_attributes(forest: Forest) -> dict[str, list[float] | list[int]]:
+    """Share of each label in each leaf; a leaf without labels votes nothing for the first."""
+    tree, local = _places(forest.trees)
+    votes = sp.coo_array(forest.leaf_rows @ forest.labels)
+    leaves = np.flatnonzero(forest.trees.feature < 0)
+    silent = np.setdiff1d(leaves, votes.row)
+    nodes = np.concatenate([votes.row, silent])
+    return {
+        "target_treeids": tree[nodes].tolist(),
+        "target_nodeids": local[nodes].tolist(),
+        "target_ids": np.concatenate([votes.col, np.zeros(len(silent), int)]).tolist(),
+        "target_weights": np.concatenate([votes.data, np.zeros(len(silent))]).tolist(),
+    }
+
+
+def _places(trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+    """Tree of each node, and its number there."""
+    nodes = np.arange(len(trees.feature))
+    tree = np.searchsorted(trees.roots, nodes, side="right") - 1
+    return tree, nodes - trees.roots[tree]

@@ -1,0 +1,156 @@
+"""PNML as one ONNX file: from raw features to probabilities."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from protolabel import __version__
+from protolabel.classifier import PNMLClassifier
+from protolabel.companions.forest import Forest
+from protolabel.persistence.onnx_companions import forest_scores, fused_scores, kernel_scores
+from protolabel.persistence.onnx_graph import IR_VERSION, OPSET, TREE_OPSET, GraphBuilder
+from protolabel.persistence.onnx_network import network_scores
+from protolabel.preprocessing.features import FeatureScaler
+from protolabel.safefiles.folder import publish_file
+
+
+def export_onnx(model: PNMLClassifier, path: str | PathLike[str], *, force: bool = False) -> None:
+    """Write a fitted PNML model as an ONNX file.
+
+    The file takes ``features``, raw and dense in single precision with any number of rows, and
+    gives ``probabilities``, which are those of ``predict_proba``, and ``log_odds``. Scaling,
+    all networks and their companions are included. A label is predicted where its log-odds
+    exceed its threshold; thresholds, label names and classes are in the metadata as JSON.
+
+    Parameters
+    ----------
+    model : PNMLClassifier
+        Fitted.
+    path : str or path
+        File to create.
+    force : bool, default=False
+        Replace an existing file.
+
+    Raises
+    ------
+    ImportError
+        The optional package ``onnx`` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from protolabel import PNMLClassifier
+    >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    >>> model = PNMLClassifier(random_state=0).fit(X, [{"low"}] * 20 + [{"high"}] * 20)
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     export_onnx(model, home + "/tags.onnx")
+    """
+    if not isinstance(model, PNMLClassifier):
+        raise TypeError(
+            f"A {type(model).__name__} cannot be exported to ONNX; expected a PNMLClassifier."
+        )
+    check_is_fitted(model)
+    onnx = _import_onnx()
+    graph = GraphBuilder(onnx)
+    scores = _scores(graph, model)
+    graph.name(graph.cast(scores, np.float32), "log_odds")
+    graph.name(graph.cast(_probabilities(graph, scores, model), np.float32), "probabilities")
+    proto = _model_proto(onnx, graph, model)
+    onnx.checker.check_model(proto, full_check=True)
+    publish_file(Path(path), proto.SerializeToString(), force=force)
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError(
+            "Export to ONNX needs the package onnx, which is not installed; install "
+            "protolabel with the extra 'onnx': pip install 'protolabel[onnx]'."
+        ) from error
+    return onnx
+
+
+def _scores(graph: GraphBuilder, model: PNMLClassifier) -> str:
+    fitted = model.model_
+    scaled = _scaled(graph, graph.cast("features", np.float64), fitted.scaler)
+    # The network and the trees see single precision in the library, too.
+    rows = graph.cast(scaled, np.float32)
+    scores = [network_scores(graph, rows, fitted.network)]
+    for companion in fitted.companions:
+        if isinstance(companion, Forest):
+            scores.append(forest_scores(graph, rows, companion))
+        else:
+            scores.append(kernel_scores(graph, scaled, companion))
+    return scores[0] if fitted.fusion is None else fused_scores(graph, scores, fitted.fusion)
+
+
+def _scaled(graph: GraphBuilder, features: str, scaler: FeatureScaler) -> str:
+    if scaler.scaling_ == "none":
+        return features
+    centred = graph.apply("Sub", features, graph.constant(scaler.offset_))
+    scaled = graph.apply("Mul", centred, graph.constant(scaler.weight_))
+    if scaler.scaling_ == "standard":
+        return scaled
+    squares = graph.reduce("ReduceSum", graph.apply("Mul", scaled, scaled), 1)
+    norms = graph.apply("Sqrt", squares)
+    positive = graph.apply("Greater", norms, graph.constant(np.float64(0)))
+    divisors = graph.apply("Where", positive, norms, graph.constant(np.float64(1)))
+    factors = graph.apply("Div", graph.constant(np.float64(scaler.row_norm)), divisors)
+    return graph.apply("Mul", scaled, factors)
+
+
+def _probabilities(graph: GraphBuilder, scores: str, model: PNMLClassifier) -> str:
+    if model._kind == "multiclass":
+        return graph.apply("Softmax", scores, axis=1)
+    positive = graph.apply("Sigmoid", scores)
+    if model._kind == "multilabel":
+        return positive
+    one = graph.constant(np.float64(1))
+    negative = graph.apply("Sub", one, positive)
+    if len(model.classes_) == 1:
+        return graph.apply("Add", negative, positive)
+    return graph.apply("Concat", negative, positive, axis=1)
+
+
+def _model_proto(onnx: Any, graph: GraphBuilder, model: PNMLClassifier) -> Any:
+    helper, single = onnx.helper, onnx.TensorProto.FLOAT
+    n_labels = len(model.label_names_)
+    n_columns = n_labels if model._kind == "multilabel" else len(model.classes_)
+    outputs = [
+        helper.make_tensor_value_info("probabilities", single, ["batch", n_columns]),
+        helper.make_tensor_value_info("log_odds", single, ["batch", n_labels]),
+    ]
+    features = helper.make_tensor_value_info("features", single, ["batch", model.n_features_in_])
+    proto = helper.make_model(
+        helper.make_graph(graph.nodes, "protolabel", [features], outputs, graph.constants),
+        opset_imports=[
+            helper.make_opsetid("", OPSET),
+            helper.make_opsetid("ai.onnx.ml", TREE_OPSET),
+        ],
+        ir_version=IR_VERSION,
+        producer_name="protolabel",
+        producer_version=__version__,
+    )
+    helper.set_model_props(proto, _metadata(model))
+    return proto
+
+
+def _metadata(model: PNMLClassifier) -> dict[str, str]:
+    names = getattr(model, "feature_names_in_", None)
+    entries = {
+        "target_kind": model._kind,
+        "label_names": model.label_names_.tolist(),
+        "classes": model.classes_.tolist(),
+        "thresholds": model.thresholds_.tolist(),
+        "at_least_one": bool(model.at_least_one),
+        "feature_names": None if names is None else names.tolist(),
+    }
+    return {name: json.dumps(value, default=str) for name, value in entries.items()}

@@ -1,0 +1,188 @@
+"""An exported model gives the probabilities of the library, for any number of rows."""
+
+import json
+import sys
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from protolabel import PNMLClassifier
+from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.persistence import export_onnx
+
+pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+TOLERANCE = 1e-6
+QUICK = {"embedding_dim": 6, "max_epochs": 4, "n_trees": 12, "n_landmarks": 20, "random_state": 0}
+ALONE = QUICK | {"n_trees": 0, "n_landmarks": 0}
+CONFIGURATIONS = {
+    "recommended": partial(PNMLClassifier, **QUICK),
+    "best_effort": partial(PNMLClassifier, effort="best", **QUICK),
+    "networks_alone": partial(PNMLClassifier, **ALONE),
+    "single": partial(PNMLClassifier, "single", **ALONE),
+    "multiple": partial(PNMLClassifier, "multiple", concentration=1.0, **ALONE),
+    "paper_single": partial(PNMLClassifier.paper, "single", embedding_dim=6, random_state=0),
+    "paper_multiple": partial(
+        PNMLClassifier.paper, "multiple", embedding_dim=6, max_epochs=10, random_state=0
+    ),
+    "kernel_alone": partial(PNMLClassifier, **(QUICK | {"n_trees": 0})),
+    "forest_alone": partial(PNMLClassifier, **(QUICK | {"n_landmarks": 0})),
+    "pnml_i": partial(PNMLClassifier, "multiple", shared_embedding=False, n_members=2, **QUICK),
+    "pnml_d": partial(PNMLClassifier, metric="euclidean", **QUICK),
+    "hidden_layer": partial(PNMLClassifier, hidden_dim=5, **QUICK),
+    "trained_variance": partial(PNMLClassifier, "multiple", cluster_variance="trainable", **QUICK),
+    "squared_single": partial(PNMLClassifier, "single", squared_distance=True, **QUICK),
+    "squared_multiple": partial(PNMLClassifier, "multiple", squared_distance=True, **QUICK),
+    "empirical_mixing": partial(PNMLClassifier, "multiple", mixing="empirical", **QUICK),
+    "full_metric": partial(PNMLClassifier, metric_rank=None, **QUICK),
+    "text_scaling": partial(PNMLClassifier, feature_scaling="text", **QUICK),
+    "unit_scaling": partial(PNMLClassifier, feature_scaling="unit", **QUICK),
+    "no_scaling": partial(PNMLClassifier, feature_scaling="none", **QUICK),
+}
+
+
+def rows(n_samples=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 5)).astype(np.float32)
+    # The last feature is large and varies little: single precision would lose it.
+    X[:, 4] += 1000
+    Y = (X[:, :3] + 0.3 * rng.normal(size=(n_samples, 3)) > 0.2).astype(int)
+    # One label that is never, one that is always, and one that is hardly ever there.
+    rare = np.zeros((n_samples, 1), int)
+    rare[0] = 1
+    return X, np.hstack([Y, 0 * rare, 0 * rare + 1, rare])
+
+
+def exported(model, path):
+    export_onnx(model, path)
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def outputs(session, X):
+    return session.run(["probabilities", "log_odds"], {"features": X})
+
+
+def assert_agrees(model, session, X):
+    probabilities, log_odds = outputs(session, X)
+    # The file computes in double precision, whatever the precision of its input.
+    X = X.astype(np.float64)
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=TOLERANCE)
+    expected = model.decision_function(X).reshape(log_odds.shape)
+    np.testing.assert_allclose(log_odds, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_path):
+    X, Y = rows()
+    model = CONFIGURATIONS[name]().fit(X.astype(np.float64), Y)
+    session = exported(model, tmp_path / "model.onnx")
+    unseen, _ = rows(1000, seed=1)
+    for n_rows in (1, 2, 7, 1000):
+        assert_agrees(model, session, unseen[:n_rows])
+
+
+def test_a_row_of_zeros_is_scaled_to_zeros(tmp_path):
+    X, Y = rows()
+    model = PNMLClassifier(feature_scaling="text", **QUICK).fit(X, Y)
+    session = exported(model, tmp_path / "model.onnx")
+    assert_agrees(model, session, np.zeros((3, 5), dtype=np.float32))
+
+
+def test_a_model_fitted_to_sparse_text_takes_dense_rows(tmp_path):
+    X = sp.random_array((120, 40), density=0.1, rng=np.random.default_rng(0), format="csr")
+    Y = (X[:, :3] > 0).toarray().astype(int)
+    model = PNMLClassifier(**QUICK).fit(X, Y)
+    session = exported(model, tmp_path / "model.onnx")
+    assert_agrees(model, session, X.toarray().astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [["no", "yes", "no"] * 40, ["low", "mid", "high"] * 40, ["same"] * 120, [0, 1, 2, 3] * 30],
+    ids=["binary", "classes", "one_class", "numbers"],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_one_dimensional_targets_give_probabilities_of_classes(y, tmp_path):
+    X, _ = rows(120)
+    model = PNMLClassifier(**QUICK).fit(X, y)
+    session = exported(model, tmp_path / "model.onnx")
+    assert_agrees(model, session, X)
+    assert outputs(session, X)[0].shape == (120, len(set(y)))
+
+
+def test_decisions_follow_from_log_odds_and_the_thresholds_in_the_metadata(tmp_path):
+    X, Y = rows(300)
+    names = ["left", "up", "größe", "never", "always", "rare"]
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = PNMLClassifier(**QUICK).fit(frame, pd.DataFrame(Y, columns=names))
+    session = exported(model, tmp_path / "model.onnx")
+    metadata = {
+        key: json.loads(value) for key, value in session.get_modelmeta().custom_metadata_map.items()
+    }
+    assert metadata["label_names"] == names
+    assert metadata["feature_names"] == list("abcde")
+    assert metadata["target_kind"] == "multilabel"
+    assert metadata["at_least_one"] is False
+    decisions = outputs(session, X)[1] > np.array(metadata["thresholds"])
+    far = np.abs(model.decision_function(frame) - model.thresholds_) > 1e-4
+    np.testing.assert_array_equal(decisions[far], model.predict(frame)[far] == 1)
+
+
+def test_rows_on_a_split_of_a_tree_go_the_same_way(tmp_path):
+    X, Y = rows()
+    model = PNMLClassifier(feature_scaling="none", n_members=2, **(QUICK | {"n_landmarks": 0})).fit(
+        X, Y
+    )
+    trees = model.model_.companions[0].trees
+    inner = trees.feature >= 0
+    at_split = np.repeat(X[:1], inner.sum(), axis=0)
+    places = np.arange(len(at_split)), trees.feature[inner]
+    at_split[places] = trees.threshold[inner].astype(np.float32)
+    session = exported(model, tmp_path / "model.onnx")
+    above, below = at_split.copy(), at_split.copy()
+    above[places] = np.nextafter(at_split[places], np.float32(np.inf))
+    below[places] = np.nextafter(at_split[places], np.float32(-np.inf))
+    for batch in (at_split, above, below):
+        assert_agrees(model, session, batch)
+
+
+def test_the_link_of_the_regression_is_that_of_the_library(tmp_path):
+    X, Y = rows()
+    model = PNMLClassifier(n_members=2, **(QUICK | {"n_trees": 0})).fit(X, Y)
+    (companion,) = model.model_.companions
+    assert isinstance(companion, KernelRidge)
+    # Regression values from far below zero to far above one.
+    companion.intercept[:] = np.linspace(-3, 4, 6)
+    session = exported(model, tmp_path / "model.onnx")
+    assert_agrees(model, session, X)
+
+
+def test_an_existing_file_is_kept_without_force(tmp_path):
+    X, Y = rows()
+    model = PNMLClassifier(n_members=1, **ALONE).fit(X, Y)
+    export_onnx(model, tmp_path / "model.onnx")
+    with pytest.raises(FileExistsError, match="force=True"):
+        export_onnx(model, tmp_path / "model.onnx")
+    export_onnx(model, tmp_path / "model.onnx", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
+
+
+def test_without_onnx_the_extra_is_named(tmp_path, monkeypatch):
+    X, Y = rows()
+    model = PNMLClassifier(n_members=1, **ALONE).fit(X, Y)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"protolabel\[onnx\]"):
+        export_onnx(model, tmp_path / "model.onnx")
+
+
+def test_only_fitted_pnml_models_are_exported(tmp_path):
+    with pytest.raises(TypeError, match="expected a PNMLClassifier"):
+        export_onnx(LogisticRegression(), tmp_path / "model.onnx")
+    with pytest.raises(NotFittedError):
+        export_onnx(PNMLClassifier(), tmp_path / "model.onnx")
