@@ -77,7 +77,7 @@ def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():
         X, sp.csr_array((X > 0).astype(int)), np.random.default_rng(0), n_landmarks=10
     )
     assert model.landmarks.shape == (10, 2)
-    assert all((X == row).all(axis=1).any() for row in model.landmarks)
+    assert all((row == X).all(axis=1).any() for row in model.landmarks)
 
 
 def test_the_kernel_equals_the_double_loop():
