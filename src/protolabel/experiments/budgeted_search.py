@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protolabel.experiments.grid_search import cut_unfinished_line
-from protolabel.experiments.inner_folds import InnerFolds, Params, Space, plain_space
+from protolabel.experiments.inner_folds import InnerFolds, Params, plain_space
 from protolabel.experiments.record import Search
+from protolabel.methods import Space
 
 if TYPE_CHECKING:
     import optuna

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from protolabel.experiments.configuration import plain_json
-from protolabel.experiments.inner_folds import GridScores, InnerFolds, Params, Space, plain_space
+from protolabel.experiments.inner_folds import InnerFolds, Params, plain_space
 from protolabel.experiments.record import Search
 from protolabel.experiments.unit import digest
+from protolabel.methods import GridScores, Space
 
 
 def search_grid(

@@ -9,8 +9,7 @@ optimistic is the same for all candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,26 +17,12 @@ from sklearn.base import clone
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import tune_thresholds
 from protolabel.experiments.configuration import plain_json
+from protolabel.methods import GridScores, Space
 from protolabel.metrics import evaluate, label_scores
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 
 N_INNER_FOLDS = 3
-Space = Mapping[str, Sequence[Any]]
 Params = dict[str, Any]
-
-
-class GridScores(Protocol):
-    """Scores of a whole grid for a method whose candidates share the expensive part.
-
-    Called with an estimator that is not fitted, the grid, training rows with their labels, and
-    the rows to score. Yields, for every combination of the grid, its parameters, the scores
-    ``decision_function`` would give and the labels ``predict`` would give.
-    """
-
-    def __call__(
-        self, estimator: Any, grid: Space, X: Any, Y: Any, X_new: Any, /
-    ) -> Iterable[tuple[Params, Any, Any]]:
-        """Yield parameters, scores and predictions of every combination."""
 
 
 class InnerFolds:

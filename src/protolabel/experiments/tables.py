@@ -114,18 +114,15 @@ def arm_title(arm: Arm) -> str:
     return title + arm.label.removeprefix(arm.method)
 
 
-def published_title(method: str) -> str:
-    """Name that the paper gives a method."""
-    if method not in METHODS:
-        return method
-    found = METHODS[method]
-    return getattr(found, "published_title", None) or found.title
+def published_title(method: str) -> str | None:
+    """Row of the published table that a method is compared with, None if there is none."""
+    return METHODS[method].published_title if method in METHODS else None
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: (record.unit.seed, record.unit.fold))
 
 
-def _beside_published(value: float, dataset: str, method: str, metric: str) -> str:
-    published = published_value(dataset, method, metric)
+def _beside_published(value: float, dataset: str, method: str | None, metric: str) -> str:
+    published = None if method is None else published_value(dataset, method, metric)
     return f"{value:.3f}" if published is None else f"{value:.3f} ({published:.3f})"

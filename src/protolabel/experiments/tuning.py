@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from protolabel.experiments.grid_search import search_grid
-from protolabel.experiments.inner_folds import InnerFolds, Params, Space
+from protolabel.experiments.inner_folds import InnerFolds, Params
 from protolabel.experiments.record import Search
 from protolabel.experiments.unit import Unit
-from protolabel.methods import find_method
+from protolabel.methods import Space, find_method
 
 
 def tune_settings(
@@ -51,7 +51,7 @@ def tune_settings(
         return search_with_budget(
             inner, space, n_trials=int(unit.tuning), seed=unit.seed, storage=storage
         )
-    hook = getattr(find_method(unit.method), "grid_scores", None)
+    hook = find_method(unit.method).grid_scores
     return search_grid(inner, space, hook=hook, storage=storage)
 
 
