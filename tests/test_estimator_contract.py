@@ -13,7 +13,7 @@ QUICK = {
     "pnml-best": {"max_epochs": 10, "n_trees": 20, "n_members": 3},
     "pnml-i": {"max_epochs": 10},
     "pnml-d": {"max_epochs": 10},
-    "br": {"max_iter": 20},
+    "br": {"max_iter": 80},
     "br-as-published": {"max_iter": 20},
     "random-forest": {"n_trees": 20},
     "extra-trees": {"n_trees": 20},
