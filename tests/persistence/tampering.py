@@ -68,6 +68,20 @@ class Tampered:
         self.write_tensors(with_header(json.dumps(header).encode(), b"".join(arrays.values())))
 
 
+def manifest_entry(*keys: Any, value: Any) -> Callable[[Tampered], None]:
+    """Replace one entry deep inside the manifest, with a true checksum."""
+
+    def tamper(model: Tampered) -> None:
+        def edit(manifest: Any) -> None:
+            for key in keys[:-1]:
+                manifest = manifest[key]
+            manifest[keys[-1]] = value
+
+        model.edit_manifest(edit)
+
+    return tamper
+
+
 def with_header(header: bytes, payload: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + payload
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protolabel.persistence import load_model
+from protolabel.exceptions import ModelFileError
+from protolabel.persistence import load_model, pnml_state
 from protolabel.persistence.model_files import MODEL_FORMAT
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -37,3 +38,16 @@ def test_every_readable_version_has_models_to_prove_it():
 def test_fixtures_are_small():
     for folder in stored_models():
         assert sum(path.stat().st_size for path in folder.iterdir()) < 50_000
+
+
+def test_a_parameter_that_a_file_does_not_have_keeps_its_default(tampered, tiny_model):
+    tampered.edit_manifest(lambda m: m["parameters"].pop("effort"))
+    assert load_model(tampered.folder).get_params() == tiny_model.get_params()
+
+
+def test_a_setting_that_a_file_does_not_have_is_what_it_was_in_effect(tampered, monkeypatch):
+    tampered.edit_manifest(lambda m: m["state"]["settings"].pop("mixing"))
+    with pytest.raises(ModelFileError, match="mixing"):
+        load_model(tampered.folder)
+    monkeypatch.setitem(pnml_state.SETTINGS_BEFORE, "mixing", "uniform")
+    assert load_model(tampered.folder).model_.network.settings.mixing == "uniform"

@@ -10,25 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from persistence.tampering import Tampered, bounded_memory, with_header
+from persistence.tampering import Tampered, bounded_memory, manifest_entry, with_header
 from protolabel.exceptions import ModelFileError
 from protolabel.persistence import load_model
 
 HUGE = 2**40
-
-
-def manifest_entry(*keys, value):
-    """Replace one entry deep inside the manifest, with a true checksum."""
-
-    def tamper(model: Tampered) -> None:
-        def edit(manifest):
-            for key in keys[:-1]:
-                manifest = manifest[key]
-            manifest[keys[-1]] = value
-
-        model.edit_manifest(edit)
-
-    return tamper
 
 
 def raw_manifest(data: bytes):

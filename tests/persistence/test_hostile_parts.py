@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from persistence.conftest import labelled_rows
-from persistence.tampering import Tampered, bounded_memory
+from persistence.tampering import Tampered, bounded_memory, manifest_entry
 from protolabel import PNMLClassifier
 from protolabel.baselines.camel import CAMEL
 from protolabel.baselines.ml_knn import MLkNN
@@ -71,18 +71,6 @@ def wider(name):
     return changed(name, lambda array: np.concatenate([array, array], axis=-1))
 
 
-def manifest(*keys, value):
-    def tamper(model: Tampered) -> None:
-        def edit(document):
-            for key in keys[:-1]:
-                document = document[key]
-            document[keys[-1]] = value
-
-        model.edit_manifest(edit)
-
-    return tamper
-
-
 def same_tensor_twice(model: Tampered) -> None:
     def edit(document):
         companions = document["state"]["companions"]
@@ -131,12 +119,12 @@ HOSTILE = {
     ),
     "csr_with_a_billion_columns": (
         "pnml",
-        manifest("state", "companions", 1, "leaf_rows", "shape", value=[6, 2**40]),
+        manifest_entry("state", "companions", 1, "leaf_rows", "shape", value=[6, 2**40]),
         "expected two sizes",
     ),
     "csr_with_columns_that_nothing_holds": (
         "pnml",
-        manifest("state", "companions", 1, "labels", "shape", value=[80, 2**30]),
+        manifest_entry("state", "companions", 1, "labels", "shape", value=[80, 2**30]),
         "labels has the shape",
     ),
     "labels_of_two": ("pnml", put(f"{FOREST}.labels.data", 0, 2.0), "matrix of 0 and 1"),
@@ -163,10 +151,14 @@ HOSTILE = {
         put("model.trees.0.leaves", 0, 10**9),
         "nowhere",
     ),
-    "label_tree_without_trees": ("parabel", manifest("state", "model", "trees", value=[]), "trees"),
+    "label_tree_without_trees": (
+        "parabel",
+        manifest_entry("state", "model", "trees", value=[]),
+        "trees",
+    ),
     "label_tree_of_other_labels": (
         "parabel",
-        manifest("state", "model", "n_labels", value=10**9),
+        manifest_entry("state", "model", "n_labels", value=10**9),
         "learned",
     ),
     "sides_of_other_labels": ("parabel", put("sides.learned", -1, 10**9), "label"),
@@ -180,16 +172,20 @@ HOSTILE = {
     "kernel_machine_of_other_rows": ("camel", wider("model.intercept"), "intercept has the shape"),
     "bandwidth_that_is_text": (
         "camel",
-        manifest("state", "model", "bandwidth", value="wide"),
+        manifest_entry("state", "model", "bandwidth", value="wide"),
         "bandwidth",
     ),
-    "extras_unknown": ("camel", manifest("state", "extras", "hook", value=1), "unknown entry"),
+    "extras_unknown": (
+        "camel",
+        manifest_entry("state", "extras", "hook", value=1),
+        "unknown entry",
+    ),
     "record_with_a_class_to_import": (
         "camel",
-        manifest("state", "model", "__class__", value="os.system"),
+        manifest_entry("state", "model", "__class__", value="os.system"),
         "does not know",
     ),
-    "state_of_another_estimator": ("camel", manifest("estimator", value="JFSC"), "parameter"),
+    "state_of_another_estimator": ("camel", manifest_entry("estimator", value="JFSC"), "parameter"),
 }
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from protolabel import __version__
 from protolabel.classifier import PNMLClassifier
 from protolabel.companions.forest import Forest
 from protolabel.persistence.onnx_companions import forest_scores, fused_scores, kernel_scores
@@ -18,6 +17,7 @@ from protolabel.persistence.onnx_graph import IR_VERSION, OPSET, TREE_OPSET, Gra
 from protolabel.persistence.onnx_network import network_scores
 from protolabel.preprocessing.features import FeatureScaler
 from protolabel.safefiles.folder import publish_file
+from protolabel.version import __version__
 
 
 def export_onnx(model: PNMLClassifier, path: str | PathLike[str], *, force: bool = False) -> None:
