@@ -12,7 +12,6 @@ from experiments.small_run import (
     QUICK,
     SMALL,
     make_unit,
-    metrics_by_unit,
     new_run,
     quick_arm,
     written_units,
@@ -23,7 +22,6 @@ from protolabel.exceptions import DatasetError
 from protolabel.experiments.compute import compute_unit
 from protolabel.experiments.configuration import describe_estimator
 from protolabel.experiments.data import dataset_of, folds_of
-from protolabel.experiments.engines.processes import ProcessEngine
 from protolabel.experiments.protocol import Protocol, plan_arms
 from protolabel.experiments.runner import Silence, run_missing
 from protolabel.experiments.status import computing_time, run_status
@@ -169,15 +167,6 @@ def test_a_unit_computes_on_one_thread(monkeypatch, unit):
     finally:
         torch.set_num_threads(1)
     assert seen == {"torch": 1, "pools": {1}}
-
-
-@pytest.mark.slow
-def test_processes_give_the_same_records_as_one_after_the_other(tmp_path):
-    one, two = new_run(tmp_path / "one"), new_run(tmp_path / "two")
-    run_missing(one)
-    run_missing(two, engine=ProcessEngine(2))
-    assert metrics_by_unit(one) == metrics_by_unit(two)
-    assert len(written_units(two)) == 3
 
 
 def test_a_method_without_a_search_space_is_not_tuned():
