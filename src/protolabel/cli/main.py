@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from protolabel.cli import benchmark, datasets, demo, published
+from protolabel.cli import benchmark, datasets, demo, published, report
 from protolabel.exceptions import DatasetError, ProtolabelError
 from protolabel.version import __version__
 
@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.demo)
+app.command("report")(report.report)
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(published.app, name="published")

@@ -1,0 +1,34 @@
+"""A page on the disk: whole or not at all, and never over another file by accident."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_page(page: str, path: Path, *, force: bool = False) -> None:
+    """Write a page.
+
+    Parameters
+    ----------
+    page : str
+        HTML text.
+    path : Path
+        File to write; its folder has to exist.
+    force : bool, default=False
+        Replace an existing file.
+    """
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists; use --force to replace it, or name another file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
+    try:
+        # Names in old files may hold what is no valid text; a page shows a mark in its place.
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(page)
+        Path(draft).chmod(0o644)
+        Path(draft).replace(path)
+    finally:
+        Path(draft).unlink(missing_ok=True)

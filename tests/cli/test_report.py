@@ -1,0 +1,42 @@
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+from protolabel.cli.main import app
+from report.synthetic_run import make_records, write_records
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
+def test_a_report_is_written_beside_the_records_and_its_place_is_printed(tmp_path):
+    folder = write_records(tmp_path, make_records(["scene"], ["br", "camel"], n_folds=2))
+    result = invoke(folder)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() == str(folder / "report.html")
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_file_is_replaced_only_when_asked_for(tmp_path):
+    folder = write_records(tmp_path / "run", make_records(["scene"], ["br"], n_folds=2))
+    target = tmp_path / "page.html"
+    target.write_text("mine")
+    result = invoke(folder, "--output", target)
+    assert "use --force to replace it" in str(result.exception)
+    assert target.read_text() == "mine"
+    assert invoke(folder, "--output", target, "--force").exit_code == 0
+    assert target.read_text(encoding="utf-8") != "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
+
+
+def test_a_mistake_ends_in_one_line(tmp_path):
+    program = [sys.executable, "-c", "from protolabel.cli.main import run; run()"]
+    done = subprocess.run(
+        [*program, "report", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert "holds no records" in done.stderr
+    assert "Traceback" not in done.stderr
