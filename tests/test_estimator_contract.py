@@ -77,3 +77,11 @@ def test_the_same_seed_gives_the_same_model(method, rows):
     X, Y = rows
     scores = method.fit(X, Y).decision_function(X)
     assert np.array_equal(scores, method.fit(X, Y).decision_function(X))
+
+
+@pytest.mark.parametrize("make_fitted", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_rows_may_come_in_another_form_than_they_were_fitted_in(method, rows, make_fitted):
+    X, Y = rows
+    model = method.fit(make_fitted(X), Y)
+    dense, sparse = model.decision_function(X), model.decision_function(sp.csr_array(X))
+    assert np.allclose(dense, sparse, atol=1e-5)

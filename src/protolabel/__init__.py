@@ -11,15 +11,28 @@ if TYPE_CHECKING:
     from protolabel.classifier import PNMLClassifier
     from protolabel.datasets import MultiLabelDataset, load_dataset
     from protolabel.metrics import evaluate
+    from protolabel.persistence import export_onnx, load_model, save_model
 
 _HOME_OF = {
     "PNMLClassifier": "protolabel.classifier",
     "MultiLabelDataset": "protolabel.datasets",
     "load_dataset": "protolabel.datasets",
     "evaluate": "protolabel.metrics",
+    "save_model": "protolabel.persistence",
+    "load_model": "protolabel.persistence",
+    "export_onnx": "protolabel.persistence",
 }
 
-__all__ = ["MultiLabelDataset", "PNMLClassifier", "__version__", "evaluate", "load_dataset"]
+__all__ = [
+    "MultiLabelDataset",
+    "PNMLClassifier",
+    "__version__",
+    "evaluate",
+    "export_onnx",
+    "load_dataset",
+    "load_model",
+    "save_model",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -53,6 +53,10 @@ def nearest_neighbours(
     >>> nearest_neighbours(np.array([[0.0], [1.0], [5.0]]), np.array([[0.9]]), 2).tolist()
     [[1, 0]]
     """
+    if sp.issparse(stored):
+        queries = sp.csr_array(queries)
+    elif sp.issparse(queries):
+        queries = queries.toarray()
     stored, queries = _as_float64(stored), _as_float64(queries)
     n_queries = queries.shape[0]
     found = np.empty((n_queries, n_neighbours), dtype=np.int64)

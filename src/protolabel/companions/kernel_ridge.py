@@ -26,6 +26,8 @@ _ROWS_FOR_PRECISION = 1000
 _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
 _SMALLEST_EIGENVALUE = 1e-7
+# Regression values this close to 0 or 1 are as good as there.
+SOFTNESS = 0.01
 _CHUNK_CELLS = 16_000_000
 
 
@@ -127,7 +129,7 @@ def _fit_on_part(
     return model, scores
 
 
-def log_odds(values: np.ndarray, softness: float = 0.01) -> np.ndarray:
+def log_odds(values: np.ndarray, softness: float = SOFTNESS) -> np.ndarray:
     """Strictly increasing link from regression values to log-odds.
 
     Values below 0 and above 1, which a regression gives, keep their order; the smooth positive
@@ -215,6 +217,8 @@ def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
 
 
 def _squared_distances(X: Matrix, others: Matrix) -> np.ndarray:
+    # In single precision the difference of large squares loses what is small.
+    X, others = X.astype(np.float64), others.astype(np.float64)
     products = X @ others.T
     products = products.toarray() if sp.issparse(products) else np.asarray(products)
     squares = _row_squares(X)[:, None] + _row_squares(others) - 2 * products

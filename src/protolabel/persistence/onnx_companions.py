@@ -7,11 +7,10 @@ import scipy.sparse as sp
 
 from protolabel.companions.forest import Forest, Trees
 from protolabel.companions.fusion import Fusion
-from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.companions.kernel_ridge import SOFTNESS, KernelRidge
 from protolabel.persistence.onnx_graph import GraphBuilder
 
 # Of the link from regression values to log-odds, as in ``kernel_ridge.log_odds``.
-_SOFTNESS = 0.01
 
 
 def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion) -> str:
@@ -58,12 +57,12 @@ def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
 
 def _log_positive_part(graph: GraphBuilder, values: str) -> str:
     """Logarithm of (v + sqrt(v^2 + 4 s^2)) / 2, by its conjugate below zero."""
-    offset = graph.constant(np.float64(4 * _SOFTNESS**2))
+    offset = graph.constant(np.float64(4 * SOFTNESS**2))
     roots = graph.apply("Sqrt", graph.apply("Add", graph.apply("Mul", values, values), offset))
     above = graph.apply("Mul", graph.apply("Add", values, roots), graph.constant(np.float64(0.5)))
     below = graph.apply(
         "Div",
-        graph.constant(np.float64(2 * _SOFTNESS**2)),
+        graph.constant(np.float64(2 * SOFTNESS**2)),
         graph.apply("Add", roots, graph.apply("Abs", values)),
     )
     positive = graph.apply("Greater", values, graph.constant(np.float64(0)))

@@ -73,9 +73,14 @@ class FeatureScaler:
         return self
 
     def transform(self, X: Matrix) -> Matrix:
-        """Scale rows with what was measured in ``fit``; the type of X is kept."""
+        """Scale rows with what was measured in ``fit``.
+
+        The type of X is kept, but that sparse rows become dense where dense ones were centred.
+        """
         if self.scaling_ == "none":
             return X
+        if sp.issparse(X) and self.offset_.any():
+            X = X.toarray()
         if not sp.issparse(X):
             scaled = (X - self.offset_) * self.weight_
             return scaled if self.scaling_ == "standard" else _with_row_norm(scaled, self.row_norm)
