@@ -1,0 +1,1 @@
+"""Drawings of results by matplotlib, which is loaded only when something is drawn."""

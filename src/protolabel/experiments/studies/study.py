@@ -1,0 +1,230 @@
+"""What all studies share: from a request to records, from records to findings, to files."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from protolabel.experiments.engines.work import Engine
+from protolabel.experiments.figures.canvas import check_can_draw
+from protolabel.experiments.folder import RunFolder
+from protolabel.experiments.protocol import Protocol, plan_arms
+from protolabel.experiments.record import Record
+from protolabel.experiments.runner import Observer, run_missing
+from protolabel.experiments.studies.findings import Findings
+from protolabel.experiments.studies.provenance import describe_records
+from protolabel.experiments.studies.request import Request
+from protolabel.experiments.studies.writing import write_findings
+from protolabel.experiments.unit import Arm, Unit
+
+
+@dataclass(frozen=True)
+class Material:
+    """What findings are made from.
+
+    Parameters
+    ----------
+    request : Request
+        What was asked for.
+    run : Path
+        Folder of what was computed.
+    records : tuple of Record
+        All records of the run, also those of earlier requests.
+    asked : tuple of Record
+        The records of the present request.
+    other_records : Path or None, default=None
+        Folder of a run that the study is to look at in place of its own.
+    """
+
+    request: Request
+    run: Path
+    records: tuple[Record, ...]
+    asked: tuple[Record, ...]
+    other_records: Path | None = None
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What came of a study.
+
+    Parameters
+    ----------
+    study : str
+        Its name.
+    files : tuple of Path
+        What was written.
+    n_done, n_failed : int
+        Units with and without a result.
+    summary : dict
+        The few numbers that matter.
+    """
+
+    study: str
+    files: tuple[Path, ...]
+    n_done: int
+    n_failed: int
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {
+            "study": self.study,
+            "files": [str(path) for path in self.files],
+            "n_done": self.n_done,
+            "n_failed": self.n_failed,
+            "summary": _without_nan(self.summary),
+        }
+
+
+class PartialRun(RunFolder):
+    """A run of which the first folds only are computed.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the run.
+    first_folds : int or None
+        Number of folds; None for all.
+    """
+
+    def __init__(self, path: Path, first_folds: int | None) -> None:
+        super().__init__(path)
+        self.first_folds = first_folds
+
+    def units(self) -> list[Unit]:
+        """The units of the first folds of all protocols."""
+        limit = self.first_folds
+        return [unit for unit in super().units() if limit is None or unit.fold < limit]
+
+
+class Study(ABC):
+    """One table or figure of the paper: what to compute for it and what to make of it."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    methods: ClassVar[tuple[str, ...]] = ()
+    datasets: ClassVar[tuple[str, ...]] = ()
+    first_folds: ClassVar[int | None] = None
+    options: ClassVar[frozenset[str]] = frozenset(f.name for f in fields(Request))
+    is_drawn_by_matplotlib: ClassVar[bool] = True
+
+    def protocols(self, request: Request) -> tuple[Protocol, ...]:
+        """What the bench has to compute."""
+        arms = self.arms(request)
+        return (_protocol(request.datasets or self.datasets, arms, request),) if arms else ()
+
+    def arms(self, request: Request) -> tuple[Arm, ...]:
+        """The methods asked for, with their settings."""
+        methods = request.methods or self.methods
+        return plan_arms(
+            methods,
+            tuning=request.tuning or "none",
+            thresholds=request.thresholds or "none",
+            settings=request.settings_of(methods),
+        )
+
+    def relevant_part(self, request: Request) -> Request:
+        """Leave out what is of no use to this study, where several are asked for at once."""
+        return request.only(self.options).restricted_to(request.methods or self.methods)
+
+    def check(self, request: Request) -> None:
+        """Refuse options that would have no effect."""
+        unused = sorted(request.given - self.options)
+        if unused:
+            raise ValueError(
+                f"The study {self.name} makes no use of {', '.join(unused)}; leave it out."
+            )
+
+    def prepare(self, request: Request, run: Path) -> None:  # noqa: B027
+        """Compute what is no unit of the bench, unless it is there already."""
+
+    @abstractmethod
+    def findings(self, material: Material) -> Findings:
+        """Make tables and drawings from what was computed, and from nothing else."""
+
+
+def run_study(
+    study: Study,
+    output: Path,
+    request: Request,
+    *,
+    engine: Engine | None = None,
+    observer: Observer | None = None,
+    retry_failed: bool = False,
+    figures: bool = True,
+    records: Path | None = None,
+) -> StudyResult:
+    """Compute what a study lacks and write its tables and figures.
+
+    Parameters
+    ----------
+    study : Study
+        What to do.
+    output : Path
+        The study writes into a folder of its name there.
+    request : Request
+        An empty one repeats what the folder was made by: nothing is computed in a finished one.
+    engine, observer, retry_failed
+        See :func:`~protolabel.experiments.runner.run_missing`.
+    figures : bool, default=True
+        Whether to draw, which needs matplotlib.
+    records : Path, default=None
+        A run to look at in place of the study's own, where a study does that.
+
+    Returns
+    -------
+    StudyResult
+        The files and the numbers that matter.
+    """
+    study.check(request)
+    if figures and study.is_drawn_by_matplotlib:
+        check_can_draw()
+    folder = output / study.name
+    if request.is_empty:
+        request = Request.load(folder) or request
+    protocols = study.protocols(request)
+    folder.mkdir(parents=True, exist_ok=True)
+    run = PartialRun(folder / "run", request.first_folds or study.first_folds)
+    for protocol in protocols:
+        run.add(protocol)
+    request.save(folder)
+    found: list[Record] = []
+    if protocols:
+        found = run_missing(run, engine=engine, retry_failed=retry_failed, observer=observer)
+    study.prepare(request, run.path)
+    asked = {unit for protocol in protocols for unit in protocol.units()}
+    material = Material(
+        request=request,
+        run=run.path,
+        records=tuple(found),
+        asked=tuple(record for record in found if record.unit in asked),
+        other_records=records,
+    )
+    findings = study.findings(material)
+    command = ("command", f"`{request.command(study.name, output)}`")
+    findings = Findings(
+        findings.sections,
+        findings.tables,
+        (command, *describe_records(found), *findings.facts),
+        findings.summary,
+    )
+    files = write_findings(findings, folder, name=study.name, title=study.title, figures=figures)
+    n_failed = sum(not record.is_ok for record in found)
+    return StudyResult(
+        study.name, tuple(files), len(found) - n_failed, n_failed, dict(findings.summary)
+    )
+
+
+def _protocol(datasets: Sequence[str], arms: Sequence[Arm], request: Request) -> Protocol:
+    return Protocol(tuple(datasets), tuple(arms), n_folds=request.folds, seed=request.random_seed)
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no such number."""
+    if isinstance(value, Mapping):
+        return {name: _without_nan(item) for name, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,138 @@
+"""Sampling, sensitivity and run time: what is asked of the bench and what becomes of it."""
+
+import pytest
+
+from experiments.studies.quick import SMALL, make_record
+from protolabel.experiments.record import Times
+from protolabel.experiments.studies import Request, find_study
+from protolabel.experiments.studies.sampling import RATES
+from protolabel.experiments.studies.study import Material
+from protolabel.methods import CONCENTRATIONS, LOSS_WEIGHTS
+
+METRICS = ("accuracy", "micro_f1", "macro_f1", "average_precision", "ranking_loss")
+
+
+def records_of(protocols, value=lambda unit: 0.5, times=lambda unit: Times(), folds=None):
+    return tuple(
+        make_record(
+            unit.dataset,
+            unit.method,
+            dict.fromkeys(METRICS, value(unit)),
+            fold=unit.fold,
+            n_folds=unit.n_folds,
+            arm=unit.arm,
+            times=times(unit),
+        )
+        for protocol in protocols
+        for unit in protocol.units()
+        if folds is None or unit.fold in folds
+    )
+
+
+def findings_of(name, request, tmp_path, **options):
+    study = find_study(name)
+    records = records_of(study.protocols(request), **options)
+    return study.findings(Material(request, tmp_path, records, records))
+
+
+def rows_of(table):
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_sensitivity_varies_one_parameter_at_a_time():
+    (protocol,) = find_study("sensitivity").protocols(Request())
+    assert protocol.datasets == ("emotions",)
+    assert (protocol.n_folds, protocol.seed) == (5, 0)
+    found = [dict(arm.settings) for arm in protocol.arms]
+    assert {arm.method for arm in protocol.arms} == {"pnml-multiple"}
+    assert all(len(settings) == 1 for settings in found)
+    for name, grid in {
+        "metric_penalty": LOSS_WEIGHTS,
+        "correlation_penalty": LOSS_WEIGHTS,
+        "concentration": CONCENTRATIONS,
+    }.items():
+        assert tuple(s[name] for s in found if name in s) == grid
+
+
+def test_single_prototypes_have_no_concentration_to_vary():
+    (protocol,) = find_study("sensitivity").protocols(Request(methods=("pnml-single",)))
+    names = {name for arm in protocol.arms for name, _ in arm.settings}
+    assert names == {"metric_penalty", "correlation_penalty"}
+
+
+def test_sensitivity_reports_the_range_of_the_means(tmp_path):
+    def value(unit):
+        penalty = dict(unit.settings).get("metric_penalty", 0)
+        return 0.5 + 10 * penalty + 0.1 * unit.fold
+
+    found = findings_of("sensitivity", Request(n_folds=2), tmp_path, value=value)
+    assert found.summary == {
+        "emotions pnml-multiple metric_penalty": pytest.approx(10 * (1e-2 - 1e-7)),
+        "emotions pnml-multiple correlation_penalty": 0.0,
+        "emotions pnml-multiple concentration": 0.0,
+    }
+    rows = rows_of(found.tables[0])
+    assert len(rows) == 28 * 5
+    assert rows[0]["mean"] == pytest.approx(0.55 + 1e-6)
+    assert rows[0]["sd"] == pytest.approx(0.1 / 2**0.5)
+    published = found.sections[1].rows[0]
+    assert published[-2:] == ("0.648", "-0.098")
+
+
+def test_sampling_runs_single_prototypes_on_arts_at_all_rates():
+    (protocol,) = find_study("sampling").protocols(Request())
+    assert protocol.datasets == ("arts",)
+    assert {arm.method for arm in protocol.arms} == {"pnml-single"}
+    found = [dict(arm.settings) for arm in protocol.arms]
+    assert [(s["positive_rate"], s["negative_rate"]) for s in found] == [
+        (float(a), float(b)) for a, b in RATES
+    ]
+
+
+def test_sampling_sums_the_time_of_the_folds(tmp_path):
+    def times(unit):
+        rate = dict(unit.settings)["negative_rate"]
+        return Times(fit=2 * rate, fit_cpu=rate)
+
+    request = Request(n_folds=3, datasets=(SMALL,))
+    found = findings_of("sampling", request, tmp_path, times=times)
+    rows = rows_of(found.tables[0])
+    assert [row["fit_cpu_seconds"] for row in rows] == pytest.approx([3 * b for _, b in RATES])
+    assert [row["fit_seconds"] for row in rows] == pytest.approx([6 * b for _, b in RATES])
+    assert [row["folds"] for row in rows] == [3] * len(RATES)
+    assert [row[-1] for row in found.sections[0].rows] == [f"{b:.2f}" for _, b in RATES]
+
+
+def test_runtime_uses_the_rates_of_the_paper_and_one_fold():
+    study = find_study("runtime")
+    assert study.first_folds == 1
+    protocols = {protocol.datasets: protocol for protocol in study.protocols(Request())}
+    assert len(protocols) == 10
+    for arm in protocols["corel5k",].arms:
+        assert dict(arm.settings) == {"positive_rate": 0.5, "negative_rate": 0.05}
+    for arm in protocols["emotions",].arms:
+        assert dict(arm.settings) == {"positive_rate": 1.0, "negative_rate": 0.5}
+
+
+def test_runtime_compares_hours(tmp_path):
+    def times(unit):
+        return Times(fit=36.0 if unit.method == "pnml-single" else 72.0, fit_cpu=1.0)
+
+    request = Request(datasets=("arts", SMALL))
+    found = findings_of("runtime", request, tmp_path, times=times, folds={0})
+    rows = rows_of(found.tables[0])
+    single = rows[0]
+    assert (single["dataset"], single["method"]) == ("arts", "pnml-single")
+    assert single["fit_hours"] == pytest.approx(0.01)
+    assert single["published_hours"] == 0.071
+    assert single["difference_hours"] == pytest.approx(-0.061)
+    assert single["speedup"] == pytest.approx(7.1)
+    assert rows[2]["published_hours"] is None
+    assert found.sections[1].rows[0] == ("arts", "1.0", "8.4")
+
+
+def test_missing_points_are_left_out_of_tables(tmp_path):
+    study, request = find_study("sampling"), Request(datasets=(SMALL,))
+    records = records_of(study.protocols(request))[:5]
+    found = study.findings(Material(request, tmp_path, records, records))
+    assert len(found.tables[0].rows) == 1
