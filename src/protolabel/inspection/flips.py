@@ -1,0 +1,184 @@
+"""A small change of few features after which the model decides otherwise.
+
+Candidates are other values of single features. While no single change turns the decision, the
+one that brings it nearest is kept and the search goes on from there; then needless changes are
+taken back and the rest is shrunk by a line search. Every step asks the model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+
+from protolabel.inspection.explanation import Change, Flip
+
+Score = Callable[[np.ndarray], np.ndarray]  # raw rows (n, n_features) to log-odds (n,)
+
+# Beyond the threshold by this much, so that rounding in another batch cannot turn it back.
+_MARGIN = 1e-3
+_N_FACTORS = 32
+_DIGITS = (2, 3, 4, 6)
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """Values that a feature may be given.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values, n_features)
+        Candidates of each feature; NaN for none.
+    unit : ndarray of shape (n_features,)
+        What a change of each feature is measured in.
+    is_divisible : bool
+        Whether values in between make sense.
+    """
+
+    values: np.ndarray
+    unit: np.ndarray
+    is_divisible: bool
+
+
+def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows: Any) -> ValueRange:
+    """Candidate values from training rows, from the scaling, or from the row itself.
+
+    Parameters
+    ----------
+    row : ndarray of shape (n_features,)
+        Raw features.
+    scaler : FeatureScaler
+        Of the fitted model.
+    is_sparse : bool
+        A sparse feature can be removed, doubled, or set to the median of the others.
+    training_rows : ndarray, CSR or None
+        Raw rows; dense ones give quantiles of each feature.
+    """
+    if is_sparse or scaler.scaling_ != "standard":
+        present = row[row != 0]
+        typical = float(np.median(present)) if len(present) else 1.0
+        values = np.stack([np.where(row != 0, 0.0, typical), np.where(row != 0, 2 * row, np.nan)])
+        return ValueRange(values, np.ones(len(row)), is_divisible=False)
+    deviation = 1 / scaler.weight_
+    if training_rows is not None and not sp.issparse(training_rows):
+        values = np.quantile(training_rows, (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1), axis=0)
+    else:
+        values = scaler.offset_ + np.arange(-3, 3.5, 0.5)[:, None] * deviation
+    return ValueRange(values, deviation, is_divisible=True)
+
+
+def find_flip(
+    score: Score,
+    row: np.ndarray,
+    threshold: float,
+    allowed: ValueRange,
+    features: np.ndarray,
+    names: Callable[[int], str],
+    max_changes: int,
+) -> Flip | None:
+    """Search for changes that bring the log-odds to the other side of the threshold.
+
+    Parameters
+    ----------
+    score : callable
+        Log-odds of the label for raw rows.
+    row : ndarray of shape (n_features,)
+        The row as it is.
+    threshold : float
+        Log-odds above which the label is predicted.
+    allowed : ValueRange
+    features : ndarray of int
+        Features that may be changed.
+    names : callable
+        Name of a feature.
+    max_changes : int
+        Largest number of changed features.
+
+    Returns
+    -------
+    Flip or None
+        None where the search found nothing.
+    """
+    start = float(score(row[None])[0])
+    direction = -1.0 if start > threshold else 1.0
+
+    def beyond(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(direction * (score(rows) - threshold) - _MARGIN)
+
+    changed = _search(beyond, row, allowed, features, max_changes)
+    if changed is None:
+        return None
+    changed = _without_needless(beyond, row, changed)
+    if allowed.is_divisible:
+        changed = _shrunk(beyond, row, changed)
+        changed = _rounded(beyond, row, changed)
+    log_odds = float(score(changed[None])[0])
+    where = np.flatnonzero(changed != row)
+    where = where[np.argsort(-np.abs((changed - row) / allowed.unit)[where], kind="stable")]
+    changes = tuple(Change(int(f), names(int(f)), float(row[f]), float(changed[f])) for f in where)
+    return Flip(changes, log_odds, float(expit(log_odds)))
+
+
+def _search(
+    beyond: Score,
+    row: np.ndarray,
+    allowed: ValueRange,
+    features: np.ndarray,
+    max_changes: int,
+) -> np.ndarray | None:
+    current, reached, left = row, float(beyond(row[None])[0]), features
+    for _ in range(max_changes):
+        value, place = np.nonzero(~np.isnan(allowed.values[:, left]))
+        feature, values = left[place], allowed.values[value, left[place]]
+        if len(feature) == 0:
+            return None
+        rows = np.repeat(current[None], len(feature), axis=0)
+        rows[np.arange(len(feature)), feature] = values
+        gains = beyond(rows)
+        turning = np.flatnonzero(gains > 0)
+        if len(turning):
+            sizes = np.abs(values - row[feature])[turning] / allowed.unit[feature[turning]]
+            return np.asarray(rows[turning[np.argmin(sizes)]])
+        best = int(np.argmax(gains))
+        if gains[best] <= reached:
+            return None
+        current, reached = rows[best], float(gains[best])
+        left = left[left != feature[best]]
+    return None
+
+
+def _without_needless(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    for feature in np.flatnonzero(changed != row):
+        without = changed.copy()
+        without[feature] = row[feature]
+        if (without != row).any() and beyond(without[None])[0] > 0:
+            changed = without
+    return changed
+
+
+def _shrunk(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """The smallest share of the change that turns the decision, to a thousandth."""
+    low, high = 0.0, 1.0
+    for _ in range(2):
+        factors = np.linspace(low, high, _N_FACTORS + 1)[1:]
+        rows = row + factors[:, None] * (changed - row)
+        # The last one is known to turn it, whatever rounding makes of it.
+        turning = np.flatnonzero(beyond(rows[:-1]) > 0)
+        first = int(turning[0]) if len(turning) else _N_FACTORS - 1
+        low, high = (factors[first - 1] if first else low), factors[first]
+    return changed if high == 1.0 else np.asarray(row + high * (changed - row))
+
+
+def _rounded(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """Values with few digits where they do as well."""
+    for digits in _DIGITS:
+        short = changed.copy()
+        for feature in np.flatnonzero(changed != row):
+            short[feature] = float(f"{changed[feature]:.{digits}g}")
+        if beyond(short[None])[0] > 0:
+            return short
+    return changed

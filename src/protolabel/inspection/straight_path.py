@@ -1,0 +1,26 @@
+"""The straight line from a baseline to a row, along which pulls of features are collected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class StraightPath:
+    """Points between a baseline and a row, both scaled, of shape (n_features,)."""
+
+    start: np.ndarray
+    end: np.ndarray
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Features in which the two differ; the others have no pull."""
+        return np.flatnonzero(self.start != self.end)
+
+    def points(self, n_steps: int) -> np.ndarray:
+        """Middles of equal steps, (n_steps, n_features)."""
+        shares = (np.arange(n_steps) + 0.5) / n_steps
+        return np.asarray(self.start + shares[:, None] * (self.end - self.start))

@@ -1,0 +1,127 @@
+"""Gradients against finite differences, jumps of a forest against its scores."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel.companions.forest import Forest, fit_forest
+from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
+from protolabel.inspection.attribution import feature_pulls, smooth_gradient
+from protolabel.inspection.forest_jumps import forest_pulls
+from protolabel.inspection.gradients import kernel_gradients, network_gradients
+from protolabel.inspection.straight_path import StraightPath
+from protolabel.pnml.rows import feature_rows
+
+STEP = 1e-5
+
+
+def differences(score, row):
+    """Central differences of scores by each feature, (n_labels, n_features)."""
+    steps = STEP * np.eye(len(row))
+    return (score(row + steps) - score(row - steps)).T / (2 * STEP)
+
+
+def network_scores(network, rows):
+    given = feature_rows(rows, network.positions.device, dtype=network.embedding.weight.dtype)
+    return network.average_members(network.member_logits(given)).numpy()
+
+
+def in_double(model):
+    """A copy whose networks compute in double precision."""
+    return replace(model.model_, network=copy.deepcopy(model.model_.network).double())
+
+
+def test_the_gradient_of_the_networks_is_exact(variant):
+    network = in_double(variant).network
+    row = np.random.default_rng(1).normal(size=6)
+    labels = np.array([2, 0])
+    found = network_gradients(network, row[None], np.arange(6), labels)[:, 0]
+    expected = differences(lambda rows: network_scores(network, rows), row)[labels]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    Y = sp.csr_array((X[:, :2] > 0).astype(int))
+    kernel, _ = fit_kernel_ridge(sp.csr_array(X) if is_sparse else X, Y, rng, n_landmarks=30)
+    assert isinstance(kernel, KernelRidge)
+    for row in (X[0], 10 * X[1], np.zeros(4)):
+        found = kernel_gradients(kernel, row[None], np.arange(4), np.array([0, 1]))[:, 0]
+        np.testing.assert_allclose(found, differences(kernel.scores, row), atol=1e-5)
+
+
+def test_the_gradient_of_all_smooth_learners_follows_their_weights(model):
+    double = in_double(model)
+    kernel = next(c for c in double.companions if isinstance(c, KernelRidge))
+    row = np.random.default_rng(1).normal(size=6)
+
+    def smooth(rows):
+        slopes = double.fusion.slopes
+        return slopes[0] * network_scores(double.network, rows) + slopes[1] * kernel.scores(rows)
+
+    found = smooth_gradient(double, row, np.arange(3))
+    np.testing.assert_allclose(found, differences(smooth, row), atol=1e-5)
+
+
+def small_forest(n_trees=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 5))
+    return X, fit_forest(X, sp.csr_array((X[:, :3] > 0).astype(int)), rng, n_trees=n_trees)[0]
+
+
+def test_the_jumps_of_a_forest_add_up_exactly():
+    X, forest = small_forest()
+    labels = np.array([0, 2])
+    for start, end in ((X[0], X[1]), (X[2], np.zeros(5)), (X[3], X[3]), (X[4], 100 * X[5])):
+        pulls = forest_pulls(forest, start, end, labels)
+        expected = (forest.scores(end[None]) - forest.scores(start[None]))[0, labels]
+        np.testing.assert_allclose(pulls.sum(axis=1), expected, atol=1e-10)
+
+
+def test_the_jumps_of_a_forest_equal_a_walk_in_small_steps():
+    X, forest = small_forest(n_trees=3)
+    start, end = X[0], X[1]
+    shares = np.linspace(0, 1, 20_001)
+    scores = forest.scores(start + shares[:, None] * (end - start))
+    by_step = np.diff(scores, axis=0).sum(axis=0)
+    pulls = forest_pulls(forest, start, end, np.arange(3))
+    np.testing.assert_allclose(pulls.sum(axis=1), by_step, atol=1e-10)
+    # Features are told apart by letting one of them take its steps alone.
+    single = start.copy()
+    single[1] = end[1]
+    alone = forest_pulls(forest, start, single, np.arange(3))
+    assert np.abs(alone[:, [0, 2, 3, 4]]).max() == 0
+    np.testing.assert_allclose(
+        alone[:, 1], (forest.scores(single[None]) - forest.scores(start[None]))[0], atol=1e-10
+    )
+
+
+def test_a_jump_belongs_to_the_feature_that_passes_its_threshold():
+    # One tree, one split on feature 1: whatever else moves, feature 1 makes the jump.
+    X = np.array([[0.0, -1.0], [1.0, -1.0], [0.0, 1.0], [1.0, 1.0]] * 10)
+    Y = sp.csr_array((X[:, 1:] > 0).astype(int))
+    forest, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=1)
+    assert isinstance(forest, Forest)
+    pulls = forest_pulls(forest, np.array([0.0, -1.0]), np.array([1.0, 1.0]), np.array([0]))
+    expected = forest.scores(np.array([[1.0, 1.0]])) - forest.scores(np.array([[0.0, -1.0]]))
+    assert pulls[0, 0] == pytest.approx(0)
+    assert pulls[0, 1] == pytest.approx(expected[0, 0])
+
+
+def test_more_steps_leave_less_unexplained(model, data):
+    X, _ = data
+    fitted = in_double(model)
+    end = fitted.scaler.transform(X[:1])[0]
+    path = StraightPath(np.zeros(6), end)
+    scores = fitted.scores(X[:1])[0] - fitted.scores(fitted.scaler.offset_[None])[0]
+    missed = [
+        np.abs(feature_pulls(fitted, path, np.arange(3), n_steps=n).sum(axis=1) - scores).max()
+        for n in (4, 1024)
+    ]
+    assert missed[1] < 1e-3
+    assert missed[1] < missed[0]

@@ -1,0 +1,220 @@
+"""Explanations: their sums, their distances, their checks and their forms."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from protolabel import PNMLClassifier
+from protolabel.baselines.ml_knn import MLkNN
+from protolabel.inspection import explain, explanation_text
+
+
+def test_contributions_add_up_to_the_log_odds_of_the_model(variant, data):
+    X, _ = data
+    for row in X[:4]:
+        found = explain(variant, row, n_labels=3, flips=False)
+        scores = variant.decision_function(row[None])[0]
+        assert [label.log_odds for label in found.labels] == sorted(
+            (label.log_odds for label in found.labels), reverse=True
+        )
+        for label in found.labels:
+            position = int(label.label)
+            total = label.intercept + sum(part.log_odds for part in label.contributions)
+            assert total == pytest.approx(scores[position], abs=1e-12)
+            assert label.probability == pytest.approx(expit(scores[position]), abs=1e-12)
+            assert label.is_predicted == bool(variant.predict(row[None])[0, position])
+
+
+def test_the_distances_give_the_score_of_the_networks(variant, data):
+    X, _ = data
+    for label in explain(variant, X[5], n_labels=3, flips=False).labels:
+        networks = label.contributions[0]
+        assert networks.learner == "networks"
+        mean = np.mean([member.log_odds for member in label.members])
+        assert mean == pytest.approx(networks.score, abs=1e-4)
+        for member in label.members:
+            nearest = [prototype.distance for prototype in member.positive]
+            assert nearest == sorted(nearest)
+            position = int(label.label)
+            counts = variant.n_prototypes_[member.member, position]
+            assert (len(member.negative), len(member.positive)) == tuple(counts)
+
+
+def test_pulls_add_up_to_the_difference_from_the_baseline(variant, data):
+    X, _ = data
+    for label in explain(variant, X[5], n_labels=3, flips=False).labels:
+        assert abs(label.unexplained) < 0.02 * (1 + abs(label.log_odds - label.baseline_log_odds))
+
+
+def test_the_baseline_is_the_training_mean(model, data):
+    X, _ = data
+    found = explain(model, X[0], flips=False)
+    assert found.baseline == "training mean"
+    at_mean = model.decision_function(X.mean(axis=0)[None])[0]
+    for label in found.labels:
+        assert label.baseline_log_odds == pytest.approx(at_mean[int(label.label)], abs=1e-5)
+        for pull in label.pulls:
+            assert pull.value == X[0, pull.feature]
+            assert pull.baseline == pytest.approx(X[:, pull.feature].mean())
+
+
+def test_the_row_of_the_baseline_itself_has_no_pulls(model):
+    mean = model.model_.scaler.offset_
+    for label in explain(model, mean, flips=False).labels:
+        assert label.pulls == ()
+        assert label.unexplained == pytest.approx(0, abs=1e-6)
+
+
+def test_the_feature_behind_a_label_is_named_first(model, data):
+    X, _ = data
+    firsts = [
+        label.pulls[0].feature == int(label.label)
+        for row in X[:20]
+        for label in explain(model, row, flips=False).labels
+    ]
+    assert np.mean(firsts) > 0.7
+
+
+def test_flips_turn_the_decision_when_they_are_carried_out(model, data):
+    X, _ = data
+    n_found = 0
+    for row in X[:6]:
+        before = model.predict(row[None])[0]
+        for label in explain(model, row).labels:
+            if label.flip is None:
+                continue
+            n_found += 1
+            changed = row.copy()
+            for change in label.flip.changes:
+                assert changed[change.feature] == change.before
+                changed[change.feature] = change.after
+            assert len(label.flip.changes) <= 5
+            after = model.predict(changed[None])[0]
+            assert after[int(label.label)] == 1 - before[int(label.label)]
+            proba = model.predict_proba(changed[None])[0, int(label.label)]
+            assert label.flip.probability == pytest.approx(proba, abs=1e-5)
+    assert n_found > 8
+
+
+def test_half_of_a_flip_of_one_feature_is_not_enough(model, data):
+    X, _ = data
+    halves = 0
+    for row in X[:6]:
+        before = model.predict(row[None])[0]
+        for label in explain(model, row, max_changes=1).labels:
+            if label.flip is not None:
+                (change,) = label.flip.changes
+                changed = row.copy()
+                changed[change.feature] = (change.before + change.after) / 2
+                halves += (
+                    model.predict(changed[None])[0, int(label.label)] == before[int(label.label)]
+                )
+    assert halves > 4
+
+
+def test_flips_stay_within_the_training_values(model, data):
+    X, _ = data
+    for label in explain(model, X[1], X_train=X).labels:
+        if label.flip is not None:
+            for change in label.flip.changes:
+                column = X[:, change.feature]
+                slack = 0.01 * np.ptp(column)
+                assert column.min() - slack <= change.after <= column.max() + slack
+
+
+def test_words_are_removed_added_or_doubled(word_model, words):
+    X, Y = words
+    with_label = int(np.flatnonzero(Y[:, 0])[0])
+    found = explain(word_model, X[[with_label]], labels=[0])
+    assert found.baseline == "zero"
+    (label,) = found.labels
+    assert label.pulls[0].feature == 0
+    assert all(pull.value != 0 for pull in label.pulls)
+    if label.flip is not None:
+        assert all(
+            change.before == 0 or change.after in (0, 2 * change.before)
+            for change in label.flip.changes
+        )
+
+
+def test_sparse_and_dense_rows_have_the_same_explanation(word_model, words):
+    X, _ = words
+    sparse = explain(word_model, X[[3]], flips=False)
+    dense = explain(word_model, X[[3]].toarray(), flips=False)
+    for first, second in zip(sparse.labels, dense.labels, strict=True):
+        assert first.log_odds == pytest.approx(second.log_odds, abs=1e-5)
+        assert [p.pull for p in first.pulls] == pytest.approx(
+            [p.pull for p in second.pulls], abs=1e-4
+        )
+
+
+def test_the_nearest_training_rows_are_the_nearest(model, data):
+    X = data[0][:30]
+    (label,) = explain(model, X[0], labels=[1], X_train=X, n_nearest=4, flips=False).labels
+    member = label.members[1]
+    nearest = member.positive[0]
+    assert len(nearest.nearest_rows) == 4
+    to_prototype = []
+    for row in X:
+        (other,) = explain(model, row, labels=[1], flips=False).labels
+        positive = other.members[1].positive
+        to_prototype.append(next(p.distance for p in positive if p.number == nearest.number))
+    assert set(nearest.nearest_rows) == set(np.argsort(to_prototype)[:4].tolist())
+    assert all(p.nearest_rows == () for p in member.positive[1:])
+
+
+def test_a_label_that_was_never_there_keeps_its_prior(data):
+    X, Y = data
+    Y = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
+    model = PNMLClassifier(
+        "single", n_members=2, max_epochs=2, n_landmarks=20, n_trees=5, random_state=0
+    ).fit(X, Y)
+    (label,) = explain(model, X[0], labels=[3]).labels
+    assert label.log_odds == pytest.approx(model.decision_function(X[:1])[0, 3], abs=1e-12)
+    assert label.members == ()
+    assert label.pulls == ()
+    assert label.flip is None
+    assert label.intercept == 0
+
+
+def test_an_explanation_is_plain_json(model, data):
+    X, _ = data
+    found = explain(model, X[0], X_train=X)
+    value = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    first = value["labels"][0]
+    total = first["intercept"] + sum(part["log_odds"] for part in first["contributions"])
+    assert total == pytest.approx(first["log_odds"])
+    assert {"positive", "negative", "log_odds"} <= set(first["members"][0])
+
+
+def test_the_text_names_label_learners_prototypes_and_features(model, data):
+    X, _ = data
+    names = [f"colour {number}" for number in range(X.shape[1])]
+    text = explanation_text(explain(model, X[0], X_train=X, feature_names=names))
+    for part in ("3 of 3 labels", "kernel regression", "forest", "nearest positive prototype"):
+        assert part in text
+    assert "colour 0" in text
+    assert "near training rows" in text
+
+
+def test_names_cannot_steer_a_terminal(model, data):
+    X, _ = data
+    names = ["\x1b[2J" * 5] * X.shape[1]
+    assert "\x1b" not in explanation_text(explain(model, X[0], feature_names=names))
+
+
+def test_mistakes_are_named(model, data):
+    X, Y = data
+    with pytest.raises(ValueError, match="X_row has 2 rows; explain takes one at a time"):
+        explain(model, X[:2])
+    with pytest.raises(ValueError, match="has no label 'sea'; its 3 labels are 0, 1, 2"):
+        explain(model, X[0], labels=["sea"])
+    with pytest.raises(ValueError, match="feature_names has 1 names but the model"):
+        explain(model, X[0], feature_names=["a"])
+    with pytest.raises(TypeError, match="explain got a MLkNN; expected a PNMLClassifier"):
+        explain(MLkNN().fit(X, Y), X[0])
+    one_class = PNMLClassifier(max_epochs=1, n_members=1).fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="fitted to one class per row"):
+        explain(one_class, X[0])
