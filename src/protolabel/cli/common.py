@@ -1,0 +1,284 @@
+"""What all commands share: options, streams, exit codes, and what becomes of an error.
+
+Results go to the standard output and messages to the standard error stream. With ``--json`` the
+output is one object, ``{"schema", "command", "result"}``, also when the command fails; it then
+has an ``error`` too and its result is null.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from protolabel.exceptions import DatasetError, ModelFileError
+
+if TYPE_CHECKING:
+    from protolabel.workflows.file_options import FileOptions
+
+SCHEMA = 1
+EXIT_FAILED, EXIT_USAGE, EXIT_BAD_DATA, EXIT_BAD_MODEL = 1, 2, 3, 4
+EXIT_SOME_FAILED, EXIT_INTERRUPTED = 5, 130
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no messages.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+Seed = Annotated[int, typer.Option(help="Seed of split and training.", envvar="PROTOLABEL_SEED")]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="auto, cpu or cuda; auto takes a GPU if there is one.", envvar="PROTOLABEL_DEVICE"
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Threads to compute with; one per core by default.",
+        show_default=False,
+        envvar="PROTOLABEL_JOBS",
+    ),
+]
+DataSource = Annotated[
+    str, typer.Argument(help="File of any known format, or the name of a dataset.")
+]
+ModelPlace = Annotated[Path, typer.Argument(help="Folder that `protolabel train` wrote.")]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="Label names, as a,b,c; an XML label list (ARFF); a file of label names (text).",
+    ),
+]
+NumberOfLabels = Annotated[
+    int | None, typer.Option("--n-labels", min=1, help="The last K columns are the labels.")
+]
+Tags = Annotated[
+    str | None, typer.Option(help="Column with several labels a cell, in place of --labels.")
+]
+TagSeparator = Annotated[
+    str | None, typer.Option(help="What stands between tags; found by default.")
+]
+Categorical = Annotated[
+    str | None, typer.Option(help="Columns of words that look like numbers, as a,b,c.")
+]
+Drop = Annotated[str | None, typer.Option(help="Columns to leave out, as a,b,c.")]
+FileFormat = Annotated[
+    str | None,
+    typer.Option("--format", help="mulan, meka, xmlc, libsvm, csv, parquet, npz or text."),
+]
+Delimiter = Annotated[str | None, typer.Option(help="Character between cells of a CSV file.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the method, as max_epochs=5; repeatable."),
+]
+
+
+def print_json(command: str, result: Any, **more: Any) -> None:
+    """Print the one object that ``--json`` promises; numbers that JSON lacks become null."""
+    document = {"schema": SCHEMA, "command": command, "result": result, **more}
+    typer.echo(json.dumps(_plain(document), allow_nan=False))
+
+
+def messenger(*, quiet: bool) -> Callable[[str], None]:
+    """A function that tells a person something, on the error stream."""
+
+    def tell(text: str) -> None:
+        if not quiet:
+            typer.echo(text, err=True)
+
+    return tell
+
+
+@contextmanager
+def plain_warnings(tell: Callable[[str], None]) -> Iterator[None]:
+    """Say what libraries warn of in one line each, without the place in their code."""
+    with warnings.catch_warnings():
+
+        def show(message: Warning | str, *_: object, **__: object) -> None:
+            tell(f"Warning: {message}")
+
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Make what is refused here a mistake of the command line: exit code 2."""
+    try:
+        yield
+    except DatasetError:
+        raise
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def check_new_file(path: Path, *, force: bool) -> None:
+    """Refuse, before any work, to write where something is."""
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; give the name of a file.")
+    if path.exists() and not force:
+        raise typer.BadParameter(f"{path} exists; pass --force to replace it.")
+    if not path.absolute().parent.is_dir():
+        raise typer.BadParameter(f"The folder {path.absolute().parent} does not exist; create it.")
+
+
+def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> None:
+    """Refuse, before any work, a place that a model cannot be written to."""
+    from protolabel.safefiles.folder import check_place
+
+    if path.is_dir() and not force:
+        raise typer.BadParameter(f"{path} exists; pass --force to replace it.")
+    try:
+        check_place(path.resolve(), force=force, replaceable=replaceable)
+    except (FileExistsError, FileNotFoundError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def limit_threads(jobs: int | None) -> None:
+    """Compute with so many threads."""
+    if jobs is None:
+        return
+    import torch
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    torch.set_num_threads(jobs)
+    threadpool_limits(jobs)
+
+
+def split_names(text: str | None) -> tuple[str, ...]:
+    """Split a list of names at commas; a name that contains one is quoted."""
+    if not text:
+        return ()
+    [cells] = csv.reader([text], skipinitialspace=True)
+    return tuple(cell.strip() for cell in cells if cell.strip())
+
+
+def label_list(text: str | None) -> tuple[str, ...] | None:
+    """Names of labels, written out or one a line of a file; None where none are given."""
+    if text is None:
+        return None
+    if not Path(text).is_file():
+        return split_names(text)
+    lines = Path(text).read_text(encoding="utf-8").splitlines()
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Turn ``name=value`` into settings; a value that is no JSON is a string."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()):
+            raise typer.BadParameter(f"--set {text} was given; expected name=value.")
+        settings[name.strip()] = parse_value(value)
+    return settings
+
+
+def parse_value(text: str) -> Any:
+    """Read JSON, or take the text as it is."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def file_options(
+    *,
+    labels: str | None = None,
+    n_labels: int | None = None,
+    tags: str | None = None,
+    tag_separator: str | None = None,
+    categorical: str | None = None,
+    drop: str | None = None,
+    file_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> FileOptions:
+    """Gather what the options say about a file."""
+    from protolabel.workflows.file_options import FileOptions
+
+    is_file = labels is not None and Path(labels).is_file()
+    with usage_errors():
+        return FileOptions(
+            format=file_format,
+            labels=None if labels is None or is_file else split_names(labels),
+            label_file=Path(labels) if labels is not None and is_file else None,
+            n_labels=n_labels,
+            tags=tags,
+            tag_separator=tag_separator,
+            categorical=split_names(categorical),
+            drop=split_names(drop),
+            delimiter="\t" if delimiter == "\\t" else delimiter,
+            encoding=encoding,
+        )
+
+
+def print_metrics(title: str, metrics: Mapping[str, float]) -> None:
+    """Print one metric a line."""
+    typer.echo(title)
+    for name, value in metrics.items():
+        typer.echo(f"  {name.replace('_', ' '):<20}{value:>8.4f}")
+
+
+def exit_code_of(error: BaseException) -> int:
+    """The exit code that says what kind of problem it was."""
+    if isinstance(error, ModelFileError):
+        return EXIT_BAD_MODEL
+    return EXIT_BAD_DATA if isinstance(error, DatasetError) else EXIT_FAILED
+
+
+def finish_with_error(app: typer.Typer, message: str, code: int, *, shown: bool = False) -> None:
+    """End the process with a line for people and, if asked for, an object for programs.
+
+    Parameters
+    ----------
+    app : Typer
+        Command tree, to find the name of the command that was asked for.
+    message : str
+    code : int
+        Exit code.
+    shown : bool, default=False
+        Whether the message is on the error stream already.
+    """
+    if not shown:
+        typer.echo(message if code == EXIT_INTERRUPTED else f"Error: {message}", err=True)
+    if "--json" in sys.argv:
+        print_json(_asked_command(app), None, error={"message": message, "exit_code": code})
+    sys.stdout.flush()
+    sys.exit(code)
+
+
+def wants_traceback() -> bool:
+    """Whether ``--debug`` was given."""
+    return bool(os.environ.get("PROTOLABEL_DEBUG"))
+
+
+def _asked_command(app: typer.Typer) -> str:
+    node: Any = typer.main.get_command(app) if isinstance(app, typer.Typer) else None
+    words: list[str] = []
+    for word in sys.argv[1:]:
+        children = getattr(node, "commands", {})
+        if word in children:
+            words.append(word)
+            node = children[word]
+    return " ".join(words)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

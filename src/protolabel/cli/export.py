@@ -1,0 +1,55 @@
+"""``protolabel export``: a model for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from protolabel.cli import common
+
+
+def export(
+    model: common.ModelPlace,
+    onnx: Annotated[Path, typer.Option("--onnx", help="ONNX file to write.", show_default=False)],
+    force: common.Force = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
+) -> None:
+    """Write a model as an ONNX file, from features to probabilities.
+
+    The file takes numbers: columns of words have to be spelt out and empty cells filled as
+    columns.json of the model says. The order of the features is in its metadata.
+
+    Example: protolabel export songs-model --onnx songs.onnx
+    """
+    common.check_new_file(onnx, force=force)
+    from protolabel.classifier import PNMLClassifier
+    from protolabel.persistence import export_onnx
+    from protolabel.workflows.model_folder import load_trained
+
+    tell = common.messenger(quiet=quiet)
+    with common.plain_warnings(tell):
+        trained = load_trained(model)
+        if not isinstance(trained.model, PNMLClassifier):
+            raise ValueError(
+                f"{model} holds a {type(trained.model).__name__}; only the methods named pnml... "
+                "can be exported."
+            )
+        export_onnx(trained.model, onnx, force=force)
+    size = onnx.stat().st_size
+    if as_json:
+        answer = {
+            "output": str(onnx),
+            "n_bytes": size,
+            "n_features": trained.model.n_features_in_,
+            "feature_names": trained.inputs.feature_names,
+            "label_names": trained.label_names,
+        }
+        common.print_json("export", answer)
+        return
+    typer.echo(
+        f"{onnx}: {size} bytes, {trained.model.n_features_in_} features, "
+        f"{len(trained.label_names)} labels"
+    )

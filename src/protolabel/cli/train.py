@@ -1,0 +1,180 @@
+"""``protolabel train``: from a file to a model folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from protolabel.cli import common
+
+
+def train(
+    data: common.DataSource,
+    model: Annotated[
+        Path,
+        typer.Option("--model", "-o", help="Folder to write the model to.", show_default=False),
+    ],
+    labels: common.Labels = None,
+    n_labels: common.NumberOfLabels = None,
+    tags: common.Tags = None,
+    tag_separator: common.TagSeparator = None,
+    categorical: common.Categorical = None,
+    drop: common.Drop = None,
+    method: Annotated[str, typer.Option(help="Name of the method.")] = "pnml",
+    settings: common.Settings = None,
+    effort: Annotated[
+        str | None, typer.Option(help="fast, balanced or best; for the method pnml.")
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(help="What decisions maximise: balanced, accuracy, micro_f1 or macro_f1."),
+    ] = None,
+    test_size: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the rows to measure with; the split of the data, or 0.2, by default.",
+            show_default=False,
+        ),
+    ] = None,
+    no_holdout: Annotated[
+        bool, typer.Option("--no-holdout", help="Train on all rows and measure nothing.")
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the state of training: the same command goes on from it."),
+    ] = None,
+    seed: common.Seed = 0,
+    device: common.Device = "auto",
+    jobs: common.Jobs = None,
+    file_format: common.FileFormat = None,
+    delimiter: common.Delimiter = None,
+    encoding: common.Encoding = "utf-8",
+    force: common.Force = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
+) -> None:
+    """Train a model, measure it on held-out rows and write it to a folder.
+
+    Columns of numbers and of words may be mixed and have empty cells; what becomes of them is
+    stored with the model. The model is the one that was measured; --no-holdout uses all rows.
+
+    Example: protolabel train songs.csv --labels calm,happy,sad --model songs-model
+
+    Example: protolabel train posts.csv --tags topics --effort best -o posts-model
+
+    Example: protolabel train yeast -o yeast-model --set max_epochs=20 --checkpoint state
+    """
+    if no_holdout and test_size is not None:
+        raise typer.BadParameter("--test-size and --no-holdout contradict each other; use one.")
+    if test_size is not None and not 0 < test_size < 1:
+        raise typer.BadParameter(f"--test-size is {test_size}; expected a share between 0 and 1.")
+    options = common.file_options(
+        labels=labels,
+        n_labels=n_labels,
+        tags=tags,
+        tag_separator=tag_separator,
+        categorical=categorical,
+        drop=drop,
+        file_format=file_format,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
+    from protolabel.workflows.model_folder import FOLDER_FILES, save_trained
+
+    common.check_new_folder(model, force=force, replaceable=FOLDER_FILES)
+    estimator = _estimator(
+        method, settings, effort, objective, seed=seed, device=device, checkpoint=checkpoint
+    )
+    from protolabel.workflows.labelled_data import read_labelled
+    from protolabel.workflows.training import train_model
+
+    tell = common.messenger(quiet=quiet)
+    common.limit_threads(jobs)
+    with common.plain_warnings(tell):
+        found = read_labelled(data, options)
+        for note in found.notes:
+            tell(f"Note: {note}")
+        tell(
+            f"{found.name}: {found.Y.shape[0]} rows, {len(found.label_names)} labels, "
+            f"{found.Y.nnz / max(found.Y.shape[0], 1):.2f} a row."
+        )
+        result = train_model(
+            estimator,
+            found,
+            test_size=test_size,
+            hold_out=not no_holdout,
+            seed=seed,
+            checkpoint=checkpoint,
+            observe=None if quiet else _show_progress(method),
+        )
+        _forget_progress(result.model)
+        save_trained(result.model, result.inputs, model, metrics=result.metrics, force=force)
+    if as_json:
+        answer = {
+            "model": str(model),
+            "method": method,
+            "label_names": found.label_names,
+            "n_features": result.model.n_features_in_,
+            "n_train": result.n_train,
+            "n_test": result.n_test,
+            "metrics": result.metrics,
+            "seconds": round(result.seconds, 3),
+            "notes": found.notes,
+        }
+        common.print_json("train", answer)
+        return
+    if result.metrics:
+        common.print_metrics(
+            f"Trained on {result.n_train} rows, measured on {result.n_test} others:",
+            result.metrics,
+        )
+    typer.echo(f"Model written to {model}")
+    tell(f"Next: protolabel predict {model} NEW-FILE")
+
+
+def _estimator(
+    method: str,
+    settings: list[str] | None,
+    effort: str | None,
+    objective: str | None,
+    *,
+    seed: int,
+    device: str,
+    checkpoint: Path | None,
+) -> Any:
+    """The method with its settings; what cannot be used is a mistake of the command line."""
+    given = common.parse_settings(settings or [])
+    if effort is not None:
+        given["effort"] = effort
+    if objective is not None:
+        given["threshold_objective"] = objective
+    from protolabel.classifier import PNMLClassifier
+    from protolabel.workflows.method_settings import build_method
+
+    with common.usage_errors():
+        estimator = build_method(method, given, seed=seed, device=device)
+    if checkpoint is not None and not isinstance(estimator, PNMLClassifier):
+        raise typer.BadParameter(
+            f"--checkpoint is for the methods named pnml..., {method} keeps no state; leave it out."
+        )
+    return estimator
+
+
+def _show_progress(method: str) -> Any:
+    """A function that gives a model a progress bar, on a terminal."""
+
+    def observe(estimator: Any) -> None:
+        if sys.stderr.isatty() and "callbacks" in estimator.get_params(deep=False):
+            from protolabel.progress import ProgressBar
+
+            estimator.set_params(callbacks=[ProgressBar(method)])
+
+    return observe
+
+
+def _forget_progress(estimator: Any) -> None:
+    if "callbacks" in estimator.get_params(deep=False):
+        estimator.set_params(callbacks=None)

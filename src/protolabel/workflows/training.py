@@ -1,0 +1,135 @@
+"""Train a method on labelled data, and measure it on rows that it did not see."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from protolabel.exceptions import DatasetError
+from protolabel.metrics import evaluate
+from protolabel.preprocessing.splits import MultilabelStratifiedShuffleSplit
+from protolabel.workflows.inputs import StoredInputs, fit_inputs
+from protolabel.workflows.labelled_data import LabelledData
+from protolabel.workflows.model_folder import name_outputs
+
+DEFAULT_TEST_SIZE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A trained model, what it makes of a file, and what it was measured to be worth."""
+
+    model: Any
+    inputs: StoredInputs
+    metrics: dict[str, float]
+    n_train: int
+    n_test: int
+    seconds: float
+
+
+def train_model(
+    model: Any,
+    data: LabelledData,
+    *,
+    test_size: float | None = None,
+    hold_out: bool = True,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    observe: Callable[[Any], None] | None = None,
+) -> TrainingResult:
+    """Fit a model to labelled data and measure it on a held-out part.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted; it is fitted in place.
+    data : LabelledData
+    test_size : float or None, default=None
+        Share of the rows to hold out; None takes the split of the source, else a fifth.
+    hold_out : bool, default=True
+        False trains on all rows and measures nothing.
+    seed : int, default=0
+        Seed of the split.
+    checkpoint : Path or None, default=None
+        Folder that keeps the state of training, to continue from.
+    observe : callable or None, default=None
+        Called with the model before it is fitted.
+
+    Returns
+    -------
+    TrainingResult
+
+    Examples
+    --------
+    >>> from protolabel.workflows.file_options import FileOptions
+    >>> from protolabel.workflows.labelled_data import read_labelled
+    >>> from protolabel.workflows.method_settings import build_method
+    >>> yeast = read_labelled("yeast", FileOptions())
+    >>> result = train_model(build_method("ml-knn", {}), yeast)
+    >>> result.n_train, result.n_test
+    (1500, 917)
+    """
+    train, test = split_rows(data, test_size=test_size, hold_out=hold_out, seed=seed)
+    inputs = fit_inputs(data.content, train)
+    X = inputs.encode(data.content)
+    if X.shape[1] == 0:
+        raise DatasetError(f"{data.name}: the training rows have no value in any column")
+    Y = sp.csr_array(data.Y)
+    if observe is not None:
+        observe(model)
+    started = time.perf_counter()
+    options: dict[str, Any] = {} if checkpoint is None else {"checkpoint_dir": checkpoint}
+    model.fit(X[train], Y[train], **options)
+    seconds = time.perf_counter() - started
+    metrics = measured(model, X[test], Y[test]) if len(test) else {}
+    name_outputs(model, data.label_names, inputs)
+    return TrainingResult(model, inputs, metrics, len(train), len(test), seconds)
+
+
+def split_rows(
+    data: LabelledData, *, test_size: float | None, hold_out: bool, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to train on and rows to measure with; the arguments are those of ``train_model``."""
+    n_samples = data.Y.shape[0]
+    if not hold_out:
+        return np.arange(n_samples), np.arange(0)
+    if test_size is None and data.split is not None:
+        parts = (data.split.train, data.split.validation)
+        train = np.concatenate([part for part in parts if part is not None])
+        return np.sort(train), data.split.test
+    splitter = MultilabelStratifiedShuffleSplit(
+        test_size=DEFAULT_TEST_SIZE if test_size is None else test_size, random_state=seed
+    )
+    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y))
+    return np.sort(train), np.sort(test)
+
+
+def measured(model: Any, X: Any, Y: Any) -> dict[str, float]:
+    """The five metrics that are defined on these rows."""
+    with unnamed_rows():
+        scores = evaluate(Y, model.predict(X), model.decision_function(X))
+    return {name: value for name, value in scores.items() if math.isfinite(value)}
+
+
+@contextmanager
+def unnamed_rows() -> Iterator[None]:
+    """Let a model with named features take matrices: their columns were matched already."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def in_parts(n_rows: int, n_labels: int) -> Sequence[slice]:
+    """Rows in parts whose scores take some tens of megabytes."""
+    size = max(1, min(n_rows, 4_000_000 // max(n_labels, 1)))
+    return [slice(start, start + size) for start in range(0, n_rows, size)]

@@ -1,0 +1,192 @@
+"""``protolabel predict``: from the raw table to names, numbers or probabilities."""
+
+import csv
+import io
+import os
+
+import numpy as np
+import pytest
+
+from protolabel import PNMLClassifier
+from protolabel.persistence import load_model, save_model
+
+NAMES = ["calm", "happy", "rare"]
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def by_hand(songs_model, new_songs):
+    """Probabilities of the new songs, encoded here by what the model folder says."""
+    import json
+
+    columns = json.loads((songs_model / "columns.json").read_text())["inputs"]["columns"]
+    X = []
+    with new_songs.open() as file:
+        for row in csv.DictReader(file):
+            x = []
+            for column in columns:
+                cell = {"yes": "1", "no": "0"}.get(row[column["column"]], row[column["column"]])
+                if "words" in column:
+                    x += [float(cell == word) for word in column["words"]]
+                else:
+                    x.append(float(cell) if cell else column["fill"])
+            X.append(x)
+    model = load_model(songs_model)
+    del model.feature_names_in_
+    return model.predict_proba(np.array(X)), model.predict(np.array(X))
+
+
+def test_decisions_and_probabilities_are_those_of_the_model(protolabel, songs_model, new_songs):
+    probabilities, decisions = by_hand(songs_model, new_songs)
+    done = protolabel("predict", songs_model, new_songs)
+    assert (done.code, done.stderr) == (0, "")
+    header, *rows = rows_of(done.stdout)
+    assert header == NAMES
+    assert np.array_equal(np.array(rows, dtype=int), decisions)
+    _, *rows = rows_of(protolabel("predict", songs_model, new_songs, "--proba").stdout)
+    assert np.array(rows, dtype=float) == pytest.approx(probabilities, rel=1e-4, abs=1e-6)
+
+
+def test_tags_are_named_likeliest_first(protolabel, songs_model, new_songs):
+    probabilities, decisions = by_hand(songs_model, new_songs)
+    done = protolabel("predict", songs_model, new_songs, "--tags", "--keep", "id,genre")
+    header, *rows = rows_of(done.stdout)
+    assert header == ["id", "genre", "labels"]
+    for position, (number, _, tags) in enumerate(rows):
+        assert number == str(position)
+        order = np.argsort(-probabilities[position], kind="stable")
+        expected = [NAMES[place] for place in order if decisions[position, place]]
+        assert tags == "|".join(expected)
+
+
+def test_top_k_and_threshold_choose_by_probability(protolabel, songs_model, new_songs):
+    probabilities, _ = by_hand(songs_model, new_songs)
+    best = protolabel("predict", songs_model, new_songs, "--top-k", 2, "--json").result
+    for tags, row in zip(best["rows"], probabilities, strict=True):
+        assert tags == [NAMES[place] for place in np.argsort(-row, kind="stable")[:2]]
+    limited = protolabel(
+        "predict", songs_model, new_songs, "--top-k", 2, "--threshold", 0.6, "--json"
+    ).result
+    for tags, row in zip(limited["rows"], probabilities, strict=True):
+        assert len(tags) == min(2, (row >= 0.6).sum())
+    decided = protolabel("predict", songs_model, new_songs, "--threshold", 0.3, "--json").result
+    assert np.array_equal(decided["rows"], probabilities >= 0.3)
+
+
+def test_the_order_of_columns_and_further_ones_do_not_matter(
+    protolabel, songs_model, new_songs, tmp_path
+):
+    with new_songs.open() as file:
+        rows = list(csv.DictReader(file))
+    shuffled = tmp_path / "shuffled.csv"
+    names = ["loudness", "comment", "genre", "tempo", "live"]
+    with shuffled.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names, delimiter=";", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(row | {"comment": "a; b"} for row in rows)
+    first = protolabel("predict", songs_model, new_songs, "--proba")
+    assert protolabel("predict", songs_model, shuffled, "--proba").stdout == first.stdout
+
+
+def test_a_file_is_written_whole_and_replaced_only_by_force(
+    protolabel, songs_model, new_songs, tmp_path
+):
+    output = tmp_path / "tags.csv"
+    command = ["predict", songs_model, new_songs, "--output", output]
+    done = protolabel(*command)
+    assert (done.code, done.stdout) == (0, "")
+    assert "25 rows written" in done.stderr
+    assert output.read_text() == protolabel("predict", songs_model, new_songs).stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["tags.csv"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert output.stat().st_mode & 0o777 == 0o666 & ~mask
+    output.write_text("mine")
+    refused = protolabel(*command, "--json")
+    assert refused.code == 2
+    assert "pass --force" in refused.error["message"]
+    assert output.read_text() == "mine"
+    result = protolabel(*command, "--force", "--json").result
+    assert (result["n_rows"], result["rows"], result["output"]) == (25, None, str(output))
+    assert output.read_text() != "mine"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("tempo,live,loudness\n1,no,2\n", "lacks 'genre' of the 4 columns"),
+        ("tempo,Genre,live,loudness\n1,folk,no,2\n", "the model does not know 'Genre'"),
+        ("tempo,genre,live,loudness\n1,folk,no,2\nfast,folk,no,2\n", "line 3: 'fast' in column"),
+        ("tempo,genre,live,loudness\n1,folk,no\n", "3 cells for 4 columns"),
+        ("tempo,tempo,genre,live,loudness\n1,2,folk,no,0\n", "'tempo' occurs more than once"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_with_the_reason(
+    protolabel, songs_model, tmp_path, table, message
+):
+    path = tmp_path / "new.csv"
+    path.write_text(table)
+    done = protolabel("predict", songs_model, path, "--output", tmp_path / "out.csv")
+    assert done.code == 3
+    assert message in done.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("tempo,genre,live,loudness\n120,polka,no,0.5\n120,,no,0.5\n")
+    done = protolabel("predict", songs_model, path, "--proba")
+    assert "'genre' has 1 cells with words that the training data did not have" in done.stderr
+    _, first, second = rows_of(done.stdout)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--proba", "--tags"], "--proba is a column a label"),
+        (["--proba", "--threshold", "0.5"], "turns probabilities into decisions"),
+        (["--threshold", "1.5"], "--threshold"),
+        (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
+        (["--output", "no/such/folder.csv"], "does not exist"),
+    ],
+)
+def test_a_wrong_use_is_exit_code_2(protolabel, songs_model, new_songs, options, message):
+    done = protolabel("predict", songs_model, new_songs, *options, "--json")
+    assert done.code == 2
+    assert message in done.error["message"]
+
+
+def test_a_missing_file_or_model_has_its_own_exit_code(protolabel, songs_model, tmp_path):
+    assert protolabel("predict", songs_model, tmp_path / "none.csv").code == 3
+    assert protolabel("predict", songs_model, "no-such-dataset").code == 3
+    done = protolabel("predict", tmp_path / "none", "yeast", "--json")
+    assert done.code == 4
+    assert "no such folder" in done.error["message"]
+
+
+@pytest.fixture(scope="module")
+def plain_model(tmp_path_factory):
+    """A model that was saved from Python, without names and without columns.json."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 1.0, size=(120, 3))
+    Y = (X[:, :2] > 3).astype(int)
+    model = PNMLClassifier(effort="fast", max_epochs=2, random_state=0).fit(X, Y)
+    folder = tmp_path_factory.mktemp("plain") / "model"
+    save_model(model, folder)
+    return folder, model, X
+
+
+def test_a_model_saved_from_python_takes_columns_in_their_order(protolabel, plain_model, tmp_path):
+    folder, model, X = plain_model
+    path = tmp_path / "new.csv"
+    np.savetxt(path, X[:10], delimiter=",", header="p,q,r", comments="", fmt="%.17g")
+    done = protolabel("predict", folder, path, "--proba", "--json")
+    assert done.code == 0, done.stderr
+    assert np.array(done.result["rows"]) == pytest.approx(model.predict_proba(X[:10]))
+    path.write_text("p,q,r\n1,,2\n")
+    assert "values are missing" in protolabel("predict", folder, path).stderr
+    path.write_text("p,q\n1,2\n")
+    assert "the model has 3 features" in protolabel("predict", folder, path).stderr

@@ -1,0 +1,254 @@
+"""``protolabel train``: every format, mixed columns, and mistakes named before any work."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from protolabel.datasets import load_dataset, write_mulan, write_npz, write_xmlc
+from protolabel.exceptions import DatasetError
+from protolabel.persistence import load_model
+from protolabel.preprocessing.splits import MultilabelStratifiedShuffleSplit
+
+METRICS = ["accuracy", "micro_f1", "macro_f1", "average_precision", "ranking_loss"]
+SMALL = ["--method", "ml-knn", "--no-holdout", "--json", "--quiet"]
+
+
+def read_cells(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_metrics_of_held_out_rows_are_printed_and_stored(songs_training):
+    folder, done = songs_training
+    result = done.result
+    assert list(result["metrics"]) == METRICS
+    assert (result["n_train"], result["n_test"]) == (208, 52)
+    assert result["label_names"] == ["calm", "happy", "rare"]
+    assert json.loads((folder / "manifest.json").read_text())["metrics"] == result["metrics"]
+    assert result["metrics"]["average_precision"] > 0.6
+
+
+def test_notes_go_to_the_error_stream_and_say_what_became_of_each_column(songs_training):
+    stderr = songs_training[1].stderr
+    assert "'id' was dropped: it numbers the rows" in stderr
+    assert "'genre' was encoded as 3 columns" in stderr
+    assert "mean of the training rows in: tempo" in stderr
+    assert "songs: 260 rows, 3 labels" in stderr
+
+
+def test_the_preprocessing_is_learned_from_the_training_rows_alone(songs, songs_model):
+    rows = read_cells(songs)
+    Y = np.array([[int(row[name]) for name in ("calm", "happy", "rare")] for row in rows])
+    splitter = MultilabelStratifiedShuffleSplit(test_size=0.2, random_state=0)
+    train, _ = next(splitter.split(np.zeros((len(Y), 1)), Y))
+    tempos = [float(rows[row]["tempo"]) for row in train if rows[row]["tempo"]]
+    columns = json.loads((songs_model / "columns.json").read_text())["inputs"]["columns"]
+    assert [column["column"] for column in columns] == ["tempo", "genre", "live", "loudness"]
+    assert columns[0]["fill"] == pytest.approx(np.mean(tempos))
+    assert sorted(columns[1]["words"]) == ["folk", "jazz", "rock"]
+
+
+def test_the_model_carries_the_names_of_labels_and_features(songs_model):
+    model = load_model(songs_model)
+    assert model.label_names_.tolist() == ["calm", "happy", "rare"]
+    assert set(model.feature_names_in_) == {
+        *("tempo", "live", "loudness", "genre=folk", "genre=jazz", "genre=rock")
+    }
+
+
+def test_people_get_text_and_the_next_step(protolabel, songs, tmp_path, quick):
+    arguments = ["train", songs, "--n-labels", 3, "-o", tmp_path / "m", *quick]
+    done = protolabel(*arguments, "--test-size", "0.5", "--jobs", "1")
+    assert done.code == 0, done.stderr
+    assert "Trained on 130 rows, measured on 130 others:" in done.stdout
+    assert "ranking loss" in done.stdout
+    assert f"Model written to {tmp_path / 'm'}" in done.stdout
+    assert "protolabel predict" in done.stderr
+    # Nothing but the model is left behind.
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    quiet = protolabel(*arguments, "--no-holdout", "--force", "--quiet")
+    assert (quiet.code, quiet.stderr) == (0, "")
+    assert quiet.stdout == f"Model written to {tmp_path / 'm'}\n"
+    assert json.loads((tmp_path / "m" / "manifest.json").read_text())["metrics"] == {}
+
+
+@pytest.fixture(scope="module")
+def yeast():
+    return load_dataset("yeast")
+
+
+def small_files(yeast, folder):
+    """A few rows of yeast in each format, with the options that name the labels."""
+    few = replace(
+        yeast,
+        X=yeast.X[:80, :10],
+        Y=yeast.Y[:80, :4],
+        feature_names=yeast.feature_names[:10],
+        label_names=yeast.label_names[:4],
+        split=None,
+    )
+    names = ",".join(few.label_names)
+    arff = folder / "few.arff"
+    write_mulan(few, arff)
+    meka = folder / "meka.arff"
+    lines = arff.read_text().splitlines()
+    relation = next(i for i, line in enumerate(lines) if line.lower().startswith("@relation"))
+    lines[relation] = "@relation 'few: -C -4'"
+    meka.write_text("\n".join(lines) + "\n")
+    (folder / "lone").mkdir()
+    lone = folder / "lone" / "lone.arff"
+    lone.write_text(arff.read_text())
+    table = folder / "few.csv"
+    header = ",".join([*few.feature_names, *few.label_names])
+    body = np.hstack([few.X, few.Y.toarray()])
+    np.savetxt(table, body, delimiter=",", header=header, comments="", fmt="%.6g")
+    xmlc = folder / "few.txt"
+    write_xmlc(few, xmlc)
+    libsvm = folder / "few.svm"
+    rows = [
+        f"{','.join(map(str, y.nonzero()[0]))} 1:{x[0]} 5:{x[4]}"
+        for x, y in zip(few.X, few.Y.toarray(), strict=True)
+    ]
+    libsvm.write_text("# a comment\n" + "\n".join(rows) + "\n")
+    return {
+        "npz": (write_npz(few, folder / "few.npz"), []),
+        "npz, some labels": (folder / "few.npz", ["--labels", names.rpartition(",")[0]]),
+        "mulan": (arff, []),
+        "mulan, list": (lone, ["--labels", names]),
+        "mulan, xml": (lone, ["--labels", str(arff.with_suffix(".xml"))]),
+        "mulan, count": (lone, ["--n-labels", "4"]),
+        "meka": (meka, []),
+        "xmlc": (xmlc, []),
+        "libsvm": (libsvm, ["--format", "libsvm"]),
+        "csv": (table, ["--labels", names]),
+    }
+
+
+def test_every_format_can_be_trained_on_and_predicted(yeast, protolabel, tmp_path):
+    for name, (path, options) in small_files(yeast, tmp_path).items():
+        model = tmp_path / "model"
+        done = protolabel("train", path, *options, "--model", model, "--force", *SMALL)
+        assert done.code == 0, (name, done.stderr)
+        n_labels = 3 if name == "npz, some labels" else 4
+        assert len(done.result["label_names"]) == n_labels, name
+        form = [] if "--format" not in options else options
+        predicted = protolabel("predict", model, path, "--json", *form)
+        assert predicted.code == 0, (name, predicted.stderr)
+        assert np.shape(predicted.result["rows"]) == (80, n_labels), name
+
+
+def test_a_parquet_file_with_a_column_of_lists_is_read(protolabel, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    sizes = [float(number % 7) for number in range(60)]
+    tags = [["big", "odd"] if size > 4 else ["small"] for size in sizes]
+    colours = [None if size == 0 else "red" if size > 3 else "blue" for size in sizes]
+    path = tmp_path / "things.parquet"
+    pq.write_table(pa.table({"size": sizes, "colour": colours, "tags": tags}), path)
+    done = protolabel("train", path, "--model", tmp_path / "m", *SMALL)
+    assert done.code == 0, done.stderr
+    assert done.result["label_names"] == ["big", "odd", "small"]
+    predicted = protolabel("predict", tmp_path / "m", path, "--tags", "--json")
+    assert predicted.result["rows"][:2] == [["small"], ["small"]]
+    assert sorted(predicted.result["rows"][6]) == ["big", "odd"]
+
+
+def test_texts_are_trained_on_and_predicted(protolabel, tmp_path):
+    path = tmp_path / "posts.tsv"
+    kinds = [("the sea is deep", "0"), ("rock music is loud", "1"), ("loud sea music", "0,1")]
+    path.write_text("".join(f"{text} {n}\t{tags}\n" for n in range(20) for text, tags in kinds))
+    names = tmp_path / "names.txt"
+    names.write_text("water\nsound\n")
+    done = protolabel("train", path, "--labels", names, "--model", tmp_path / "m", *SMALL)
+    assert done.code == 0, done.stderr
+    new = tmp_path / "new.txt"
+    new.write_text("the deep sea is deep\nthe music is loud rock\n")
+    predicted = protolabel("predict", tmp_path / "m", new, "--top-k", 1, "--format", "text")
+    assert predicted.stdout == "labels\nwater\nsound\n", predicted.stderr
+
+
+def test_a_dataset_of_the_catalogue_is_trained_by_its_name_and_its_split(protolabel, tmp_path):
+    done = protolabel(
+        "train", "yeast", "--model", tmp_path / "m", "--method", "ml-knn", "--json", "--quiet"
+    )
+    assert (done.result["n_train"], done.result["n_test"]) == (1500, 917)
+    assert done.result["label_names"][0] == "Class1"
+
+
+def test_a_column_of_tags_gives_the_labels(protolabel, tmp_path):
+    path = tmp_path / "posts.csv"
+    rows = [f"{n % 9},{'b|a' if n % 9 > 4 else 'c'}" for n in range(60)]
+    path.write_text("\n".join(["length,topics", *rows]) + "\n")
+    done = protolabel("train", path, "--tags", "topics", "--model", tmp_path / "m", *SMALL)
+    assert done.result["label_names"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--labels", "calm,hapy"], 3, "there is no column 'hapy'"),
+        (["--labels", "tempo"], 3, "in label column 'tempo' is neither 0 nor 1"),
+        (["--labels", "calm", "--categorical", "genra"], 3, "there is no column 'genra'"),
+        (["--n-labels", "99"], 3, "has 8 columns; its last 99"),
+        ([], 3, "cannot tell which columns are labels"),
+        (["--labels", "calm", "--n-labels", "1"], 2, "labels and n_labels; use one"),
+        (["--labels", "calm", "--method", "pnm"], 2, "There is no method 'pnm'"),
+        (["--labels", "calm", "--method", "random-forest"], 2, "cannot be saved as a model file"),
+        (["--labels", "calm", "--set", "max_epoch=3"], 2, "did you mean max_epochs"),
+        (
+            ["--labels", "calm", "--set", "max_epochs=many"],
+            2,
+            "'many' cannot be used; expected int or 'auto'",
+        ),
+        (["--labels", "calm", "--set", "max_epochs"], 2, "expected name=value"),
+        (["--labels", "calm", "--effort", "huge"], 2, "'huge' cannot be used; expected 'fast' or"),
+        (["--labels", "calm", "--method", "br", "--effort", "fast"], 2, "no parameter 'effort'"),
+        (["--labels", "calm", "--method", "br", "--checkpoint", "state"], 2, "keeps no state"),
+        (["--labels", "calm", "--test-size", "1.5"], 2, "--test-size is 1.5"),
+        (["--labels", "calm", "--test-size", "0.5", "--no-holdout"], 2, "contradict"),
+        (["--labels", "calm", "--format", "xls"], 2, "The format 'xls' is unknown"),
+        (["--labels", "calm", "--device", "tpu"], 1, "device='tpu' is unknown"),
+    ],
+)
+def test_a_mistake_is_named_and_leaves_nothing(protolabel, songs, tmp_path, options, code, message):
+    done = protolabel("train", songs, *options, "--model", tmp_path / "m", "--json")
+    assert done.code == code, done.stderr
+    assert done.error["exit_code"] == code
+    assert message in done.error["message"].replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_label_is_named_with_its_line(protolabel, tmp_path):
+    path = tmp_path / "gap.csv"
+    path.write_text("x,a\n1,0\n2,\n3,nan\n")
+    done = protolabel("train", path, "--labels", "a", "--model", tmp_path / "m")
+    assert done.code == 3
+    assert "line 3: '' in label column 'a' is neither 0 nor 1" in done.stderr
+
+
+def test_an_existing_folder_is_replaced_only_by_force_and_only_if_ours(
+    protolabel, songs, songs_model, tmp_path, quick
+):
+    again = ["train", songs, "--labels", "calm", *quick, "--model"]
+    refused = protolabel(*again, songs_model, "--json")
+    assert refused.code == 2
+    assert "pass --force" in refused.error["message"]
+    foreign = tmp_path / "mine"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("years of work")
+    refused = protolabel(*again, foreign, "--force", "--json")
+    assert refused.code == 2
+    assert "thesis.txt" in refused.error["message"]
+    assert (foreign / "thesis.txt").read_text() == "years of work"
+    nowhere = protolabel(*again, tmp_path / "no" / "folder", "--json")
+    assert "does not exist" in nowhere.error["message"]
+
+
+def test_debug_shows_where_a_mistake_was_found(songs, monkeypatch, protolabel, tmp_path):
+    with pytest.raises(DatasetError):
+        protolabel("--debug", "train", songs, "--labels", "no", "--model", tmp_path / "m")
