@@ -1,0 +1,95 @@
+"""``protolabel evaluate``: the five metrics and a line for every label."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from protolabel.metrics import evaluate
+
+NAMES = ["calm", "happy", "rare"]
+
+
+@pytest.fixture(scope="module")
+def truth(new_songs):
+    with new_songs.open() as file:
+        return np.array([[int(row[name]) for name in NAMES] for row in csv.DictReader(file)])
+
+
+def predicted(protolabel, model, path, *options):
+    return np.array(protolabel("predict", model, path, "--json", *options).result["rows"])
+
+
+def test_the_metrics_are_those_of_the_predictions(protolabel, songs_model, new_songs, truth):
+    done = protolabel("evaluate", songs_model, new_songs, "--json")
+    assert done.code == 0, done.stderr
+    decisions = predicted(protolabel, songs_model, new_songs)
+    scores = predicted(protolabel, songs_model, new_songs, "--proba")
+    expected = evaluate(truth, decisions, np.log(scores / (1 - scores)))
+    assert done.result["metrics"] == pytest.approx(expected)
+    assert done.result["n_rows"] == 25
+    for position, line in enumerate(done.result["labels"]):
+        assert line["label"] == NAMES[position]
+        assert line["n_true"] == truth[:, position].sum()
+        assert line["n_hits"] == (truth[:, position] * decisions[:, position]).sum()
+
+
+def test_people_get_a_table_of_the_labels(protolabel, songs_model, new_songs):
+    done = protolabel("evaluate", songs_model, new_songs, "--labels", "happy,rare")
+    assert done.code == 0, done.stderr
+    assert "25 rows, 2 labels:" in done.stdout
+    assert "micro f1" in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[-3:]] == ["label", "happy", "rare"]
+
+
+def test_labels_may_stand_in_a_column_of_tags(protolabel, songs_model, new_songs, truth, tmp_path):
+    with new_songs.open() as file:
+        rows = list(csv.DictReader(file))
+    path = tmp_path / "tagged.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["tempo", "genre", "live", "loudness", "topics", "other"])
+        for row, labels in zip(rows, truth, strict=True):
+            tags = ";".join([*(NAMES[place] for place in labels.nonzero()[0]), "unheard"])
+            cells = [row[name] for name in ("tempo", "genre", "live", "loudness")]
+            writer.writerow([*cells, tags, "rare"])
+    expected = protolabel("evaluate", songs_model, new_songs, "--json").result
+    for options in ([], ["--tags", "topics", "--tag-separator", ";"]):
+        found = protolabel("evaluate", songs_model, path, "--json", *options).result
+        assert found == expected
+    wrong = protolabel("evaluate", songs_model, path, "--tags", "genre")
+    assert wrong.code == 3
+    assert "none of which is a label of the model" in wrong.stderr
+
+
+def test_a_dataset_is_measured_by_its_name(protolabel, tmp_path):
+    model = tmp_path / "model"
+    train = protolabel("train", "yeast", "--model", model, "--method", "ml-knn", "--json")
+    assert train.code == 0, train.stderr
+    done = protolabel("evaluate", model, "yeast", "--json")
+    assert done.result["n_rows"] == 2417
+    assert done.result["metrics"]["micro_f1"] > 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--labels", "hapy"], "the model has no label 'hapy'; did you mean happy"),
+        (["--tags", "topics"], "there is no column 'topics'"),
+    ],
+)
+def test_a_mistake_is_exit_code_3(protolabel, songs_model, new_songs, options, message):
+    done = protolabel("evaluate", songs_model, new_songs, *options, "--json")
+    assert done.code == 3
+    assert message in done.error["message"]
+
+
+def test_a_table_without_labels_or_with_odd_ones_is_refused(protolabel, songs_model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("tempo,genre,live,loudness,calm,happy\n1,folk,no,2,0,1\n")
+    done = protolabel("evaluate", songs_model, path)
+    assert done.code == 3
+    assert "there is no column for the labels 'rare'" in done.stderr
+    path.write_text("tempo,genre,live,loudness,calm,happy,rare\n1,folk,no,2,0,1,maybe\n")
+    done = protolabel("evaluate", songs_model, path)
+    assert "line 2: 'maybe' in label column 'rare'" in done.stderr

@@ -1,0 +1,62 @@
+"""``protolabel tune``: a search, and a command line that trains with what it found."""
+
+import shlex
+
+import pytest
+
+KNN = ["--method", "ml-knn", "--labels", "calm,happy,rare"]
+
+
+def test_a_grid_is_searched_and_the_printed_command_trains(protolabel, songs, tmp_path):
+    done = protolabel("tune", songs, *KNN, "--space", "n_neighbors=3,15", "--seed", 2, "--json")
+    assert done.code == 0, done.stderr
+    result = done.result
+    assert result["n_candidates"] == result["n_combinations"] == 2
+    assert result["settings"]["n_neighbors"] in (3, 15)
+    assert 0 < result["value"] < 4
+    _, *words = shlex.split(result["train_command"])
+    words[words.index("MODEL")] = str(tmp_path / "model")
+    trained = protolabel(*words, "--json")
+    assert trained.code == 0, trained.stderr
+    assert trained.result["method"] == "ml-knn"
+
+
+def test_a_budget_is_spent_and_an_interrupted_search_goes_on(protolabel, songs, tmp_path):
+    pytest.importorskip("optuna")
+    command = [
+        *("tune", songs, "--labels", "calm,happy,rare", "--method", "pnml-single"),
+        *("--set", "max_epochs=1", "--search", "2", "--storage", tmp_path / "found", "--json"),
+    ]
+    first = protolabel(*command).result
+    assert first["n_combinations"] == 121
+    assert first["n_candidates"] <= 2
+    assert first["fixed"] == {"max_epochs": 1}
+    assert "--set max_epochs=1" in first["train_command"]
+    assert list((tmp_path / "found").iterdir())
+    assert protolabel(*command).result == first
+
+
+def test_people_get_the_settings_and_the_command(protolabel, songs):
+    done = protolabel("tune", songs, *KNN, "--search", "grid", "--space", "n_neighbors=5,7")
+    assert done.stdout.startswith("Best of 2 candidates (2 combinations)")
+    assert "n_neighbors = " in done.stdout
+    command = done.stdout.splitlines()[-1]
+    assert command.startswith("protolabel train")
+    assert command.endswith("--model MODEL")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--space", "neighbours=3"], "did you mean n_neighbors"),
+        (["--space", "n_neighbors"], "expected name=value,value"),
+        (["--space", "n_neighbors=three"], "'three' cannot be used"),
+        (["--search", "everything"], "tuning='everything' is unknown"),
+        (["--search", "none"], "use grid, full-grid or a number"),
+        (["--method", "br"], "give some, for example --space"),
+    ],
+)
+def test_a_wrong_use_is_exit_code_2(protolabel, songs, options, message):
+    done = protolabel("tune", songs, *KNN, *options, "--json")
+    assert done.code == 2
+    assert message in done.error["message"]
