@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 import typer
 
-from protolabel.cli import benchmark, datasets, demo, published, report
-from protolabel.exceptions import DatasetError, ProtolabelError
+from protolabel.cli import (
+    benchmark,
+    common,
+    datasets,
+    demo,
+    doctor,
+    evaluate,
+    explain,
+    export,
+    model,
+    predict,
+    published,
+    report,
+    reproduce,
+    train,
+    tune,
+)
+from protolabel.exceptions import ProtolabelError
 from protolabel.version import __version__
-
-EXIT_FAILED, EXIT_BAD_DATA, EXIT_INTERRUPTED = 1, 3, 130
 
 app = typer.Typer(
     name="protolabel",
@@ -21,7 +34,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.demo)
+app.command("reproduce")(reproduce.reproduce)
+app.command("train")(train.train)
+app.command("predict")(predict.predict)
+app.command("evaluate")(evaluate.evaluate)
+app.command("tune")(tune.tune)
+app.command("export")(export.export)
+app.command("explain")(explain.explain)
 app.command("report")(report.report)
+app.command("doctor")(doctor.doctor)
+app.command("version")(doctor.version)
+app.add_typer(model.app, name="model")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(published.app, name="published")
@@ -55,10 +78,16 @@ def run() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except (ProtolabelError, ValueError, OSError, ModuleNotFoundError) as error:
-        if os.environ.get("PROTOLABEL_DEBUG"):
+        common.finish_with_error(app, "Interrupted.", common.EXIT_INTERRUPTED)
+    except SystemExit as stop:
+        # Typer has shown the problem already; a program that asked for JSON gets it as such.
+        if stop.code == common.EXIT_USAGE:
+            problem = getattr(stop.__context__, "format_message", lambda: "wrong usage")()
+            common.finish_with_error(app, problem, common.EXIT_USAGE, shown=True)
+        if stop.code == common.EXIT_INTERRUPTED:
+            common.finish_with_error(app, "Interrupted.", common.EXIT_INTERRUPTED)
+        raise
+    except (ProtolabelError, ValueError, OSError, ImportError) as error:
+        if common.wants_traceback():
             raise
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(EXIT_BAD_DATA if isinstance(error, DatasetError) else EXIT_FAILED)
+        common.finish_with_error(app, str(error), common.exit_code_of(error))

@@ -76,6 +76,9 @@ def predict(
     if output is not None:
         common.check_new_file(output, force=force)
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
+    from protolabel.workflows.file_options import format_of
+
+    format_of(data, options)
     from protolabel.datasets.writers.atomic import replace_when_done
     from protolabel.workflows.model_folder import load_trained
     from protolabel.workflows.new_rows import read_rows

@@ -82,13 +82,17 @@ def train(
         delimiter=delimiter,
         encoding=encoding,
     )
-    from protolabel.workflows.model_folder import FOLDER_FILES, save_trained
+    from protolabel.workflows.columns_file import FOLDER_FILES
+    from protolabel.workflows.file_options import format_of
 
+    # What costs nothing to find out comes before the libraries that take seconds to load.
     common.check_new_folder(model, force=force, replaceable=FOLDER_FILES)
+    format_of(data, options)
     estimator = _estimator(
         method, settings, effort, objective, seed=seed, device=device, checkpoint=checkpoint
     )
     from protolabel.workflows.labelled_data import read_labelled
+    from protolabel.workflows.model_folder import save_trained
     from protolabel.workflows.training import train_model
 
     tell = common.messenger(quiet=quiet)
@@ -101,6 +105,8 @@ def train(
             f"{found.name}: {found.Y.shape[0]} rows, {len(found.label_names)} labels, "
             f"{found.Y.nnz / max(found.Y.shape[0], 1):.2f} a row."
         )
+        if checkpoint is not None and any(checkpoint.glob("epoch-*")):
+            tell(f"Going on from the state in {checkpoint}.")
         result = train_model(
             estimator,
             found,

@@ -63,6 +63,9 @@ def tune(
         delimiter=delimiter,
         encoding=encoding,
     )
+    from protolabel.workflows.file_options import format_of
+
+    format_of(data, options)
     fixed = common.parse_settings(settings or [])
     values = _parse_space(space or [])
     from protolabel.workflows.labelled_data import read_labelled

@@ -11,9 +11,9 @@ import numpy as np
 from protolabel.metrics import LabelReport, StreamingEvaluation, label_report
 from protolabel.workflows.file_options import FileOptions
 from protolabel.workflows.labelled_data import unknown_label
+from protolabel.workflows.model_calls import in_parts, unnamed_rows
 from protolabel.workflows.model_folder import TrainedModel
 from protolabel.workflows.new_rows import read_rows
-from protolabel.workflows.training import in_parts, unnamed_rows
 
 
 @dataclass(frozen=True)

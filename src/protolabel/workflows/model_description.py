@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from protolabel.preprocessing.table import WordRule
+from protolabel.workflows.columns_file import FOLDER_FILES
 from protolabel.workflows.inputs import Inputs, PlainInputs, SparseInputs, TableInputs
-from protolabel.workflows.model_folder import FOLDER_FILES, load_trained, read_manifest
+from protolabel.workflows.model_folder import load_trained, read_manifest
 
 
 def describe_model(folder: Path) -> dict[str, Any]:

@@ -18,18 +18,9 @@ import numpy as np
 from protolabel.exceptions import ModelFileError
 from protolabel.persistence import load_model, save_model
 from protolabel.safefiles.bundle import FILES, MANIFEST
-from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.folder import publish_folder
-from protolabel.safefiles.strict_json import checksum, parse_object, pretty_bytes, shown
-from protolabel.safefiles.tensor_file import open_regular
-from protolabel.version import __version__
-from protolabel.workflows.inputs import Inputs, StoredInputs, inputs_from_json, inputs_of_model
-
-COLUMNS = "columns.json"
-FOLDER_FILES = (*FILES, COLUMNS)
-_FORMAT = "protolabel-columns"
-_VERSION = 1
-_MAX_BYTES = 32 * 2**20
+from protolabel.workflows.columns_file import COLUMNS, FOLDER_FILES, read_columns, write_columns
+from protolabel.workflows.inputs import Inputs, StoredInputs, inputs_of_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,21 +64,7 @@ def save_trained(
         for name in FILES:
             (partial / "model" / name).rename(partial / name)
         (partial / "model").rmdir()
-        document = {
-            "format": _FORMAT,
-            "format_version": _VERSION,
-            "package_version": __version__,
-            "model": _manifest(partial)["checksum"],
-            "inputs": inputs.to_json(),
-        }
-        document["checksum"] = checksum(document)
-        data = pretty_bytes(document)
-        if len(data) > _MAX_BYTES:
-            raise ValueError(
-                f"{COLUMNS} would take {len(data)} bytes, more than the {_MAX_BYTES} that are read "
-                "again; use shorter names of columns."
-            )
-        (partial / COLUMNS).write_bytes(data)
+        write_columns(partial / COLUMNS, inputs, _manifest(partial)["checksum"])
 
 
 def load_trained(folder: Path) -> TrainedModel:
@@ -112,7 +89,7 @@ def load_trained(folder: Path) -> TrainedModel:
     metrics = manifest["metrics"]
     if not os.path.lexists(folder / COLUMNS):
         return TrainedModel(model, inputs_of_model(model), metrics)
-    inputs = _read_inputs(folder / COLUMNS, manifest["checksum"])
+    inputs = read_columns(folder / COLUMNS, manifest["checksum"])
     names = inputs.feature_names
     n_features = inputs.n_features if names is None else len(names)  # type: ignore[union-attr]
     if n_features != model.n_features_in_:
@@ -144,36 +121,3 @@ def _as_objects(names: tuple[str, ...]) -> np.ndarray:
 def _manifest(folder: Path) -> dict[str, Any]:
     manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
     return manifest
-
-
-def _read_inputs(path: Path, model_checksum: str) -> StoredInputs:
-    with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > _MAX_BYTES:
-            raise ModelFileError(
-                f"{path}: found {size} bytes; no {COLUMNS} is as large. Fetch the model again from "
-                "a source you trust."
-            )
-        document = parse_object(file.read(size), path)
-    keys = {"format", "format_version", "package_version", "model", "inputs", "checksum"}
-    fields = Fields(document, "the file", path, keys)
-    fields.text("format", choices=(_FORMAT,))
-    version = fields.integer("format_version")
-    if version != _VERSION:
-        raise ModelFileError(
-            f"{path}: the format version is {version}; protolabel {__version__} reads {_VERSION}. "
-            "Upgrade protolabel, or train the model again."
-        )
-    announced = fields.text("checksum")
-    found = checksum({key: value for key, value in document.items() if key != "checksum"})
-    if found != announced:
-        raise ModelFileError(
-            f"{path}: the SHA-256 of its content is {found}, it announces {shown(announced)}. The "
-            "file was changed or damaged; train or fetch the model again."
-        )
-    if fields.text("model") != model_checksum:
-        raise ModelFileError(
-            f"{path}: belongs to another model than the manifest beside it; train or fetch the "
-            "model again."
-        )
-    return inputs_from_json(fields.raw("inputs"), path)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protolabel.workflows.model_folder import TrainedModel
-from protolabel.workflows.training import in_parts, unnamed_rows
+from protolabel.workflows.model_calls import in_parts, unnamed_rows
+
+if TYPE_CHECKING:
+    from protolabel.workflows.model_folder import TrainedModel
 
 Form = Literal["decisions", "probabilities", "tags"]
 TAGS_COLUMN = "labels"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from protolabel.metrics import evaluate
 from protolabel.preprocessing.splits import MultilabelStratifiedShuffleSplit
 from protolabel.workflows.inputs import StoredInputs, fit_inputs
 from protolabel.workflows.labelled_data import LabelledData
+from protolabel.workflows.model_calls import unnamed_rows
 from protolabel.workflows.model_folder import name_outputs
 
 DEFAULT_TEST_SIZE = 0.2
@@ -119,17 +118,3 @@ def measured(model: Any, X: Any, Y: Any) -> dict[str, float]:
     with unnamed_rows():
         scores = evaluate(Y, model.predict(X), model.decision_function(X))
     return {name: value for name, value in scores.items() if math.isfinite(value)}
-
-
-@contextmanager
-def unnamed_rows() -> Iterator[None]:
-    """Let a model with named features take matrices: their columns were matched already."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        yield
-
-
-def in_parts(n_rows: int, n_labels: int) -> Sequence[slice]:
-    """Rows in parts whose scores take some tens of megabytes."""
-    size = max(1, min(n_rows, 4_000_000 // max(n_labels, 1)))
-    return [slice(start, start + size) for start in range(0, n_rows, size)]
