@@ -1,0 +1,66 @@
+"""The learners beside the networks, and the levels of effort that decide on them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from protolabel import PNMLClassifier
+
+
+def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
+    X, Y = labelled
+    model = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y)
+    fitted = model.model_
+    assert [type(companion).__name__ for companion in fitted.companions] == [
+        "KernelRidge",
+        "Forest",
+    ]
+    scaled = fitted.scaler.transform(X)
+    networks = PNMLClassifier(max_epochs=2, n_trees=0, n_landmarks=0, random_state=0).fit(X, Y)
+    parts = [networks.decision_function(X), *(c.scores(scaled) for c in fitted.companions)]
+    expected = fitted.fusion.intercept + sum(
+        slope * part for slope, part in zip(fitted.fusion.slopes, parts, strict=True)
+    )
+    assert np.allclose(model.decision_function(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("effort", "n_members", "n_companions"), [("fast", 3, 0), ("balanced", 5, 2), ("best", 10, 2)]
+)
+def test_effort_sets_what_is_left_to_it(labelled, effort, n_members, n_companions):
+    X, Y = labelled
+    model = PNMLClassifier(effort=effort, max_epochs=1, random_state=0).fit(X, Y)
+    assert model.model_.network.n_members == n_members
+    assert len(model.model_.companions) == n_companions
+    assert (model.n_prototypes_.max() > 1) == (effort != "fast")
+
+
+def test_what_is_set_goes_before_effort(labelled):
+    X, Y = labelled
+    model = PNMLClassifier(effort="best", n_members=2, n_trees=0, n_landmarks=5, max_epochs=1)
+    fitted = model.fit(X, Y).model_
+    assert fitted.network.n_members == 2
+    assert [companion.landmarks.shape[0] for companion in fitted.companions] == [5]
+
+
+def test_the_paper_has_no_companions(labelled):
+    assert PNMLClassifier.paper("single", max_epochs=1).fit(*labelled).model_.companions == ()
+
+
+def test_very_many_labels_have_no_companions(labelled, monkeypatch):
+    X, Y = labelled
+    monkeypatch.setattr("protolabel.classifier._MAX_LABELS_OF_COMPANIONS", 2)
+    assert PNMLClassifier(max_epochs=1, random_state=0).fit(X, Y).model_.companions == ()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"effort": "high"}, "effort='high' is unknown; use one of fast, balanced, best."),
+        ({"n_trees": -1}, "n_trees=-1 cannot be used; expected 0 or more."),
+    ],
+)
+def test_wrong_effort_is_named(labelled, params, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        PNMLClassifier(**params).fit(*labelled)
