@@ -57,6 +57,17 @@ def test_statistics_look_at_the_named_records(finished, tmp_path):
     assert "own" in (tmp_path / "statistics" / "sign_tests.csv").read_text()
 
 
+def test_a_fit_to_all_rows_is_announced_and_made_once(tmp_path):
+    quick = ["--datasets", "synthetic-emotions:90", "--epochs", "1", "--jobs", "1"]
+    first = invoke("correlation", *quick, "--output", tmp_path, "--no-figures")
+    assert (
+        "Fitting pnml-multiple(max_epochs=1) to all rows of synthetic-emotions:90." in first.stderr
+    )
+    again = invoke("correlation", *quick, "--output", tmp_path, "--no-figures")
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert again.stdout == first.stdout
+
+
 def test_all_studies_run_with_what_each_can_use(tmp_path):
     result = invoke(
         "all",

@@ -1,6 +1,8 @@
 """Prototypes and correlation: the paper's numbering, distances, and agreement as a number."""
 
+import csv
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -20,8 +22,9 @@ from protolabel.experiments.studies.fitted import (
     fit_prototypes,
     fitted_path,
 )
-from protolabel.experiments.studies.fitted_study import find_or_fit
+from protolabel.experiments.studies.fitted_study import find_elsewhere
 from protolabel.experiments.studies.prototypes import measure_components, place_prototypes
+from protolabel.experiments.studies.writing import write_findings
 from protolabel.experiments.unit import Arm, freeze_settings
 
 ARM = Arm("pnml-multiple", settings=freeze_settings({"max_epochs": 1, "embedding_dim": 4}))
@@ -90,7 +93,8 @@ def test_a_fit_of_the_other_study_is_not_repeated(fitted, tmp_path):
     marked = replace(fitted, seconds=12345.0)
     marked.save(fitted_path(tmp_path / "correlation" / "run", SMALL, ARM, 0))
     path = fitted_path(tmp_path / "prototypes" / "run", SMALL, ARM, 0)
-    assert find_or_fit(path, SMALL, ARM, 0).seconds == 12345.0
+    assert find_elsewhere(path).seconds == 12345.0
+    assert find_elsewhere(fitted_path(tmp_path / "prototypes" / "run", SMALL, ARM, 1)) is None
 
 
 def test_fits_of_other_settings_have_other_files(tmp_path):
@@ -186,3 +190,16 @@ def test_a_map_has_every_prototype_and_every_mean(fitted):
 def test_too_few_prototypes_for_a_map_are_refused():
     with pytest.raises(ValueError, match="a map needs at least 4"):
         place_prototypes(made_up([[1.0, 0.0]], [[0.0, 1.0]], np.eye(1)))
+
+
+@pytest.mark.parametrize("name", ["prototypes", "correlation"])
+def test_hostile_label_names_are_written_as_they_are(name, tmp_path):
+    names = [r"$\frac{1}{", "a|b`<script>", 'quo"te,\nline']
+    fit = made_up(np.eye(3), -np.eye(3), [[1, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]], names)
+    write_findings(find_study(name).describe([fit]), tmp_path, name=name, title=name)
+    with (tmp_path / f"{name}.csv").open(newline="") as file:
+        cells = {cell for row in csv.reader(file) for cell in row}
+    assert set(names) <= cells
+    for svg in tmp_path.glob("*.svg"):
+        ET.parse(svg)
+    assert "<script>" not in (tmp_path / f"{name}.md").read_text()

@@ -96,7 +96,7 @@ def test_sampling_sums_the_time_of_the_folds(tmp_path):
 
     request = Request(n_folds=3, datasets=(SMALL,))
     found = findings_of("sampling", request, tmp_path, times=times)
-    rows = rows_of(found.tables[0])
+    rows = [row for row in rows_of(found.tables[0]) if row["metric"] == "micro_f1"]
     assert [row["fit_cpu_seconds"] for row in rows] == pytest.approx([3 * b for _, b in RATES])
     assert [row["fit_seconds"] for row in rows] == pytest.approx([6 * b for _, b in RATES])
     assert [row["folds"] for row in rows] == [3] * len(RATES)
@@ -135,4 +135,14 @@ def test_missing_points_are_left_out_of_tables(tmp_path):
     study, request = find_study("sampling"), Request(datasets=(SMALL,))
     records = records_of(study.protocols(request))[:5]
     found = study.findings(Material(request, tmp_path, records, records))
-    assert len(found.tables[0].rows) == 1
+    assert len(found.tables[0].rows) == 5
+
+
+def test_sampling_stands_beside_the_main_table(tmp_path):
+    found = findings_of("sampling", Request(n_folds=2), tmp_path)
+    row = rows_of(found.tables[0])[0]
+    assert (row["dataset"], row["metric"]) == ("arts", "accuracy")
+    assert row["difference"] == pytest.approx(0.5 - row["published"])
+    assert found.sections[0].rows[0][1] == (
+        f"0.500 ± 0.000 ({row['published']:.3f}, {row['difference']:+.3f})"
+    )

@@ -16,7 +16,7 @@ from protolabel.experiments.studies.provenance import (
     describe_versions,
 )
 from protolabel.experiments.studies.request import Request
-from protolabel.experiments.studies.study import Material, Study
+from protolabel.experiments.studies.study import Material, Study, Tell
 from protolabel.experiments.unit import Arm
 
 
@@ -33,11 +33,15 @@ class FittedStudy(Study):
         """No units of the bench: those keep scores, not models."""
         return ()
 
-    def prepare(self, request: Request, run: Path) -> None:
+    def prepare(self, request: Request, run: Path, tell: Tell) -> None:
         """Fit what has no file yet."""
         for dataset, arm, path in self._fits(request, run):
             if not path.exists():
-                find_or_fit(path, dataset, arm, request.random_seed).save(path)
+                found = find_elsewhere(path)
+                if found is None:
+                    tell(f"Fitting {arm.label} to all rows of {dataset}.")
+                    found = fit_prototypes(dataset, arm, request.random_seed)
+                found.save(path)
 
     def findings(self, material: Material) -> Findings:
         """Read what was fitted, and describe it."""
@@ -54,11 +58,10 @@ class FittedStudy(Study):
                 yield dataset, arm, fitted_path(run, dataset, arm, request.random_seed)
 
 
-def find_or_fit(path: Path, dataset: str, arm: Arm, seed: int) -> FittedPrototypes:
-    """Take the same fit from another study of the same output folder, or fit."""
-    for other in sorted(path.parent.parent.parent.glob(f"*/{path.parent.name}/{path.name}")):
-        return FittedPrototypes.load(other)
-    return fit_prototypes(dataset, arm, seed)
+def find_elsewhere(path: Path) -> FittedPrototypes | None:
+    """Take the same fit from another study of the same output folder; None if there is none."""
+    others = sorted(path.parent.parent.parent.glob(f"*/{path.parent.name}/{path.name}"))
+    return FittedPrototypes.load(others[0]) if others else None
 
 
 def fit_facts(fits: Sequence[FittedPrototypes]) -> tuple[Fact, ...]:

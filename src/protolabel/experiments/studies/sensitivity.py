@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from protolabel.classifier import PNMLClassifier
 from protolabel.experiments.figures.lines import Curve, Panel, draw_panels
 from protolabel.experiments.studies.beside_published import published_metric
-from protolabel.experiments.studies.findings import DataTable, Drawing, Findings, Section
+from protolabel.experiments.studies.findings import Cell, DataTable, Drawing, Findings, Section
 from protolabel.experiments.studies.request import Request
 from protolabel.experiments.studies.study import Material, Study
 from protolabel.experiments.studies.sweep import (
@@ -189,23 +189,18 @@ def _value_section(sweep: Sweep, published: float | None) -> Section:
 
 def _table(sweeps: Sequence[Sweep]) -> DataTable:
     columns = ("dataset", "method", "arm", "parameter", "value", "metric", "mean", "sd", "folds")
-    return DataTable(
-        "sensitivity",
-        columns,
-        tuple(
-            (
-                sweep.dataset,
-                sweep.base.method,
-                arm_title(sweep.base),
-                sweep.parameter,
-                value,
-                metric,
-                point.mean(metric),
-                point.deviation(metric),
-                len(point.records),
-            )
-            for sweep in sweeps
-            for value, point in sweep.points.items()
-            for metric in METRIC_TITLES
-        ),
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for sweep in sweeps:
+        for value, point in sweep.points.items():
+            for metric in METRIC_TITLES:
+                published = published_metric(sweep.dataset, sweep.base.method, metric)
+                mean = point.mean(metric)
+                rows.append(
+                    (
+                        *(sweep.dataset, sweep.base.method, arm_title(sweep.base)),
+                        *(sweep.parameter, value, metric, mean, point.deviation(metric)),
+                        *(len(point.records), published),
+                        None if published is None else mean - published,
+                    )
+                )
+    return DataTable("sensitivity", (*columns, "published", "difference"), tuple(rows))

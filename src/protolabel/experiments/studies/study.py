@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +20,8 @@ from protolabel.experiments.studies.provenance import describe_records
 from protolabel.experiments.studies.request import Request
 from protolabel.experiments.studies.writing import write_findings
 from protolabel.experiments.unit import Arm, Unit
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Study(ABC):
                 f"The study {self.name} makes no use of {', '.join(unused)}; leave it out."
             )
 
-    def prepare(self, request: Request, run: Path) -> None:  # noqa: B027
+    def prepare(self, request: Request, run: Path, tell: Tell) -> None:  # noqa: B027
         """Compute what is no unit of the bench, unless it is there already."""
 
     @abstractmethod
@@ -157,6 +159,7 @@ def run_study(
     retry_failed: bool = False,
     figures: bool = True,
     records: Path | None = None,
+    tell: Tell | None = None,
 ) -> StudyResult:
     """Compute what a study lacks and write its tables and figures.
 
@@ -174,6 +177,8 @@ def run_study(
         Whether to draw, which needs matplotlib.
     records : Path, default=None
         A run to look at in place of the study's own, where a study does that.
+    tell : callable, default=None
+        Called with a line of text before a long computation that is no unit of the bench.
 
     Returns
     -------
@@ -195,7 +200,7 @@ def run_study(
     found: list[Record] = []
     if protocols:
         found = run_missing(run, engine=engine, retry_failed=retry_failed, observer=observer)
-    study.prepare(request, run.path)
+    study.prepare(request, run.path, tell or _keep_silent)
     asked = {unit for protocol in protocols for unit in protocol.units()}
     material = Material(
         request=request,
@@ -217,6 +222,10 @@ def run_study(
     return StudyResult(
         study.name, tuple(files), len(found) - n_failed, n_failed, dict(findings.summary)
     )
+
+
+def _keep_silent(text: str) -> None:
+    """Tell nobody."""
 
 
 def _protocol(datasets: Sequence[str], arms: Sequence[Arm], request: Request) -> Protocol:
