@@ -1,60 +1,87 @@
+import csv
 import json
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from protolabel import PNMLClassifier, load_dataset
 from protolabel.cli.main import app
-from protolabel.persistence import save_model
 
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    dataset = load_dataset("yeast")
-    rows = np.arange(150)
-    model = PNMLClassifier(
-        "single", n_members=2, max_epochs=2, n_landmarks=20, n_trees=5, random_state=0
-    )
-    folder = tmp_path_factory.mktemp("models") / "yeast"
-    save_model(model.fit(dataset.X[rows], dataset.Y[rows]), folder)
-    return folder, model, dataset
+QUICK = ("max_epochs=2", "n_members=2", "n_landmarks=20", "n_trees=5", "embedding_dim=4")
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(app, ["explain", *map(str, arguments)])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def test_a_row_is_explained_in_text(saved):
-    folder, _, _ = saved
-    result = invoke(folder, "yeast", "--row", 3, "--top", 2, "--no-flips")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A table with a column of words, and a model trained on it by the command."""
+    folder = tmp_path_factory.mktemp("songs")
+    rng = np.random.default_rng(0)
+    with (folder / "songs.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["tempo", "mode", "calm", "happy"])
+        for _ in range(120):
+            tempo, mode = rng.normal(120, 30), rng.choice(["major", "minor"])
+            writer.writerow([f"{tempo:.1f}", mode, int(tempo < 115), int(mode == "major")])
+    settings = [part for setting in QUICK for part in ("--set", setting)]
+    result = invoke(
+        "train", folder / "songs.csv", "--labels", "calm,happy", "--model", folder / "model",
+        "--quiet", *settings,
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("2 of 14 labels.")
+    return folder
 
 
-def test_an_explanation_is_one_json_object_that_adds_up(saved):
-    folder, model, dataset = saved
-    result = invoke(folder, "yeast", "--row", 3, "--json", "--label", 4, "--no-flips")
+def test_a_row_is_explained_in_text_with_the_names_of_the_table(place):
+    result = invoke("explain", place / "model", place / "songs.csv", "--row", 3)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("2 of 2 labels.")
+    assert "calm: probability" in result.stdout
+    assert "tempo = " in result.stdout
+
+
+def test_an_explanation_is_one_json_object_that_adds_up(place):
+    given = ("explain", place / "model", place / "songs.csv", "--row", 3, "--json")
+    result = invoke(*given, "--label", "happy", "--no-flips", "--training", place / "songs.csv")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert (answer["schema"], answer["command"]) == (1, "explain")
     (label,) = answer["result"]["labels"]
+    assert label["label"] == "happy"
     total = label["intercept"] + sum(part["log_odds"] for part in label["contributions"])
-    assert total == pytest.approx(model.decision_function(dataset.X[[3]])[0, 4], abs=1e-6)
+    assert total == pytest.approx(label["log_odds"], abs=1e-9)
+    assert len(label["members"][0]["positive"][0]["nearest_rows"]) == 3
 
 
-def test_a_page_is_written_where_asked_for(saved, tmp_path):
-    folder, _, _ = saved
+def test_a_page_is_written_where_asked_for_and_not_twice(place, tmp_path):
     target = tmp_path / "row.html"
-    arguments = (folder, "yeast", "--top", 1, "--no-flips", "--html", target)
-    result = invoke(*arguments, "--training", "yeast")
+    given = ("explain", place / "model", place / "songs.csv", "--no-flips", "--html", target)
+    result = invoke(*given)
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(target)
-    assert "Row 0 of yeast" in target.read_text(encoding="utf-8")
-    assert "use --force to replace it" in str(invoke(*arguments).exception)
+    assert "Row 0 of songs.csv" in target.read_text(encoding="utf-8")
+    again = invoke(*given)
+    assert again.exit_code == 2
+    assert "--force" in again.stderr
+    assert invoke(*given, "--force").exit_code == 0
 
 
-def test_a_row_that_is_not_there_is_named(saved):
-    folder, _, _ = saved
-    result = invoke(folder, "yeast", "--row", 99999)
-    assert "--row 99999 was given but yeast has 2417 rows" in str(result.exception)
+def test_a_row_or_label_that_is_not_there_is_named(place):
+    given = ("explain", place / "model", place / "songs.csv", "--no-flips")
+    result = invoke(*given, "--row", 999)
+    assert result.exit_code == 2
+    assert "has the rows 0 to 119" in " ".join(result.stderr.replace("│", " ").split())
+    result = invoke(*given, "--label", "loud")
+    assert "has no label 'loud'; its 2 labels are calm, happy" in str(result.exception)
+
+
+def test_a_model_has_a_report_on_labelled_rows(place, tmp_path):
+    target = tmp_path / "model.html"
+    result = invoke("report", place / "model", "--data", place / "songs.csv", "--output", target)
+    assert result.exit_code == 0, result.output
+    page = target.read_text(encoding="utf-8")
+    assert "Model model" in page
+    assert "happy" in page
+    assert 'id="prototype-map"' in page

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from protolabel.datasets import MultiLabelDataset
+from protolabel.cli import common
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="Folder of a saved model.")],
-    data: Annotated[str, typer.Argument(help="File to read, or a name of the catalogue.")],
+    model: common.ModelPlace,
+    data: common.DataSource,
     row: Annotated[int, typer.Option(min=0, help="Row of the data, counted from 0.")] = 0,
     label: Annotated[
         list[str] | None,
@@ -30,50 +28,61 @@ def explain(
         bool, typer.Option("--flips/--no-flips", help="Look for changes that turn a decision.")
     ] = True,
     html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    file_format: common.FileFormat = None,
+    delimiter: common.Delimiter = None,
+    encoding: common.Encoding = "utf-8",
+    force: common.Force = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Show learners, prototypes and features behind the probabilities of a row.
 
-    Example: protolabel explain models/yeast yeast --row 3 --label Class1
+    The model has to be one of the PNML family.
+
+    Example: protolabel explain songs-model new.csv --row 3
+
+    Example: protolabel explain songs-model new.csv --row 3 --label calm --html calm.html
     """
+    if html is not None:
+        common.check_new_file(html, force=force)
+    options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.inspection import explain as explain_row
     from protolabel.inspection import explanation_text
-    from protolabel.persistence import load_model
+    from protolabel.workflows.model_folder import load_trained
+    from protolabel.workflows.new_rows import read_rows
 
-    dataset = read_named(data)
-    if row >= dataset.n_samples:
-        raise ValueError(
-            f"--row {row} was given but {dataset.name} has {dataset.n_samples} rows; "
-            f"use 0 to {dataset.n_samples - 1}."
+    tell = common.messenger(quiet=quiet)
+    with common.plain_warnings(tell):
+        trained = load_trained(model)
+        rows, *known = (
+            read_rows(source, trained.inputs, trained.label_names, options)
+            for source in (data, training)
+            if source is not None
         )
-    found = explain_row(
-        load_model(model),
-        dataset.X[[row]],
-        labels=label,
-        n_labels=top,
-        n_features=features,
-        flips=flips,
-        X_train=None if training is None else read_named(training).X,
-        feature_names=dataset.feature_names,
-    )
+        for note in rows.notes:
+            tell(f"Note: {note}")
+        n_rows = rows.X.shape[0]
+        if row >= n_rows:
+            raise typer.BadParameter(
+                f"--row {row} was given; {data} has the rows 0 to {n_rows - 1}."
+            )
+        found = explain_row(
+            trained.model,
+            rows.X[[row]],
+            labels=label,
+            n_labels=top,
+            n_features=features,
+            flips=flips,
+            X_train=known[0].X if known else None,
+            feature_names=trained.inputs.feature_names,
+        )
     if html is not None:
         from protolabel.report.explanation_report import explanation_report
         from protolabel.report.writing import write_page
 
-        page = explanation_report(found, title=f"Row {row} of {dataset.name}")
+        page = explanation_report(found, title=f"Row {row} of {Path(data).name}")
         write_page(page, html, force=force)
     if as_json:
-        answer = {"schema": 1, "command": "explain", "result": found.to_json()}
-        typer.echo(json.dumps(answer, allow_nan=False))
-    elif html is not None:
-        typer.echo(str(html))
+        common.print_json("explain", found.to_json())
     else:
-        typer.echo(explanation_text(found))
-
-
-def read_named(source: str) -> MultiLabelDataset:
-    """Read a file, or load a dataset of the catalogue by its name."""
-    from protolabel.datasets import load_dataset, read_dataset
-
-    return read_dataset(source) if Path(source).exists() else load_dataset(source)
+        typer.echo(explanation_text(found) if html is None else str(html))

@@ -1,4 +1,4 @@
-"""``protolabel report``: a run as one HTML file."""
+"""``protolabel report``: a run or a model as one HTML file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,70 @@ from typing import Annotated
 
 import typer
 
+from protolabel.cli import common
+
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of `benchmark run`.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of `benchmark run`, or of a model with --data.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="File to write; report.html in the folder of a run by default.",
+            help="File to write; report.html in the folder of a run or <model>.html by default.",
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Rows with labels to show a model on: a file or a name of a dataset."),
+    ] = None,
+    tags: common.Tags = None,
+    tag_separator: common.TagSeparator = None,
+    file_format: common.FileFormat = None,
+    delimiter: common.Delimiter = None,
+    encoding: common.Encoding = "utf-8",
+    force: common.Force = False,
+    quiet: common.Quiet = False,
 ) -> None:
-    """Write a report that needs no network: results, ranks, times, settings.
+    """Write a page that needs no network: the results of a run, or a look into a model.
 
     Example: protolabel report runs/small --output small.html
+
+    Example: protolabel report songs-model --data test.csv
     """
-    from protolabel.report.run_report import run_report
     from protolabel.report.writing import write_page
 
-    target = output or folder / "report.html"
-    write_page(run_report(folder), target, force=force)
+    if data is None:
+        target = output or folder / "report.html"
+        common.check_new_file(target, force=force)
+        from protolabel.report.run_report import run_report
+
+        page = run_report(folder)
+    else:
+        target = output or folder.with_name(f"{folder.resolve().name}.html")
+        common.check_new_file(target, force=force)
+        options = common.file_options(
+            tags=tags,
+            tag_separator=tag_separator,
+            file_format=file_format,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
+        from protolabel.report.model_report import model_report
+        from protolabel.workflows.model_folder import load_trained
+        from protolabel.workflows.new_rows import read_rows
+
+        tell = common.messenger(quiet=quiet)
+        with common.plain_warnings(tell):
+            trained = load_trained(folder)
+            names = trained.label_names
+            rows = read_rows(data, trained.inputs, names, options, wanted_labels=names)
+            for note in rows.notes:
+                tell(f"Note: {note}")
+            title = f"Model {folder.resolve().name}"
+            page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=data)
+    write_page(page, target, force=force)
     typer.echo(str(target))

@@ -46,11 +46,14 @@ def feature_pulls(
     mean = network_gradients(model.network, points, columns, labels).mean(axis=1)
     pulls[:, columns] = weights[0][:, None] * mean * way
     for companion, weight in zip(model.companions, weights[1:], strict=True):
+        # Companions need not know a label in which they have no say.
+        heard = np.flatnonzero(weight)
         if isinstance(companion, Forest):
-            pulls += weight[:, None] * forest_pulls(companion, path.start, path.end, labels)
+            found = forest_pulls(companion, path.start, path.end, labels[heard])
+            pulls[heard] += weight[heard, None] * found
         else:
-            mean = kernel_gradients(companion, points, columns, labels).mean(axis=1)
-            pulls[:, columns] += weight[:, None] * mean * way
+            mean = kernel_gradients(companion, points, columns, labels[heard]).mean(axis=1)
+            pulls[np.ix_(heard, columns)] += weight[heard, None] * mean * way
     return pulls
 
 
@@ -72,8 +75,10 @@ def smooth_gradient(model: FittedModel, row: np.ndarray, labels: np.ndarray) -> 
     weights = learner_weights(model, labels)
     gradient = weights[0][:, None] * network_gradients(model.network, points, columns, labels)[:, 0]
     for companion, weight in zip(model.companions, weights[1:], strict=True):
+        heard = np.flatnonzero(weight)
         if not isinstance(companion, Forest):
-            gradient += weight[:, None] * kernel_gradients(companion, points, columns, labels)[:, 0]
+            found = kernel_gradients(companion, points, columns, labels[heard])[:, 0]
+            gradient[heard] += weight[heard, None] * found
     return np.asarray(gradient)
 
 

@@ -258,7 +258,11 @@ def _learner_scores(fitted: Any, scaled: Any) -> np.ndarray:
     network = fitted.network
     rows = feature_rows(scaled, network.positions.device)
     own = network.average_members(network.member_logits(rows)).cpu().numpy()
-    return np.vstack([own.astype(np.float64), *(c.scores(scaled) for c in fitted.companions)])
+    others = [companion.scores(scaled) for companion in fitted.companions]
+    # Labels that were added after training are the last ones, and unknown to companions.
+    missing = [((0, 0), (0, own.shape[1] - scores.shape[1])) for scores in others]
+    padded = [np.pad(scores, width) for scores, width in zip(others, missing, strict=True)]
+    return np.vstack([own.astype(np.float64), *padded])
 
 
 def _intercept(fitted: Any, label: int) -> float:

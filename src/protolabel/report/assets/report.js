@@ -146,13 +146,15 @@
 
   // A map reduced to one label.
   all("select[data-map]").forEach((select) => {
-    select.addEventListener("change", () => {
+    const choose = () => {
       const map = document.getElementById(select.dataset.map);
       const label = select.value;
       map.classList.toggle("one-label", label !== "");
       all("[data-labels]", map).forEach((part) => {
         part.classList.toggle("chosen", label !== "" && part.dataset.labels.split(" ").includes(label));
       });
-    });
+    };
+    select.addEventListener("change", choose);
+    choose();
   });
 })();
