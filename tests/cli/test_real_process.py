@@ -84,13 +84,11 @@ def test_a_table_becomes_tags(shop):
     assert len(answer["result"]["metrics"]) == 5
 
 
-def test_a_model_is_described_exported_and_refused_when_damaged(shop):
+def test_a_model_is_exported_and_refused_when_damaged(shop):
     pytest.importorskip("onnx")
     code, stdout, stderr = run("export", "m", "--onnx", "m.onnx", cwd=shop)
     assert (code, stderr) == (0, "")
     assert "6 features, 3 labels" in stdout
-    code, stdout, _ = run("model", "info", "m", "--json", cwd=shop)
-    assert json.loads(stdout)["result"]["label_names"] == ["calm", "happy", "rare"]
     damaged = shop / "damaged"
     damaged.mkdir()
     for path in (shop / "m").iterdir():
@@ -157,11 +155,11 @@ def test_doctor_and_version_answer(shop):
 def test_an_interrupted_and_a_killed_training_go_on_to_the_same_model(protolabel, tmp_path):
     command = [
         *("train", "yeast", "--model", "model", "--effort", "fast", "--seed", "3"),
-        *("--set", "n_members=2", "--set", "max_epochs=30", "--jobs", "1"),
+        *("--set", "n_members=2", "--set", "max_epochs=12", "--jobs", "1"),
     ]
     state = tmp_path / "state"
     first = start(*command, "--checkpoint", "state", cwd=tmp_path)
-    wait_for_epoch(state, 3, first)
+    wait_for_epoch(state, 2, first)
     first.send_signal(signal.SIGINT)
     stdout, stderr = first.communicate(timeout=DEADLINE)
     assert (first.returncode, stdout) == (130, "")
@@ -170,7 +168,7 @@ def test_an_interrupted_and_a_killed_training_go_on_to_the_same_model(protolabel
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
     second = start(*command, "--checkpoint", "state", cwd=tmp_path)
-    wait_for_epoch(state, 9, second)
+    wait_for_epoch(state, 5, second)
     second.kill()
     second.communicate(timeout=DEADLINE)
     assert second.returncode == -signal.SIGKILL

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from protolabel.datasets import sniff_format
+from protolabel.datasets import dataset_names, sniff_format
 from protolabel.datasets.sniffing import FORMATS, Format
 from protolabel.exceptions import DatasetError
 
@@ -87,10 +87,11 @@ def format_of(source: str | Path, options: FileOptions) -> Format | None:
     """
     path = Path(source)
     if not path.is_file():
-        if path.exists() or len(path.parts) > 1 or path.suffix:
-            found = "a folder" if path.is_dir() else "not a file"
-            raise DatasetError(f"{path} is {found}; give a data file or the name of a dataset")
-        return None
+        is_name = path.name == str(source) and not path.suffix
+        if str(source) in dataset_names() or (is_name and not path.exists()):
+            return None
+        found = "a folder" if path.is_dir() else "not a file"
+        raise DatasetError(f"{path} is {found}; give a data file or the name of a dataset")
     if options.format is not None:
         return next(known for known in get_args(Format) if known == options.format)
     return sniff_format(path, encoding=options.encoding)

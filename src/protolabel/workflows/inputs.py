@@ -93,7 +93,7 @@ class PlainInputs:
 
     n_features: int
     names: tuple[str, ...] | None
-    is_dense: bool
+    needs_dense: bool
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -109,7 +109,8 @@ class PlainInputs:
                 "them, or train with `protolabel train`"
             )
         matrix = SparseInputs(self.n_features, self.names).encode(content)
-        return matrix.toarray() if self.is_dense else matrix
+        keeps_sparse = isinstance(content, SparseRows) and not self.needs_dense
+        return matrix if keeps_sparse else matrix.toarray()
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,8 @@ def inputs_of_model(model: Any) -> PlainInputs:
     names = getattr(model, "feature_names_in_", None)
     scaler = model.scaler_ if hasattr(model, "scaler_") else model.model_.scaler
     # Sparse rows are never centred, so a model that centres was trained on dense ones.
-    is_dense = scaler.scaling_ != "standard" or bool(np.any(scaler.offset_))
-    return PlainInputs(model.n_features_in_, None if names is None else tuple(names), is_dense)
+    needs_dense = scaler.scaling_ == "standard" and bool(np.any(scaler.offset_))
+    return PlainInputs(model.n_features_in_, None if names is None else tuple(names), needs_dense)
 
 
 def inputs_from_json(value: Any, path: Path) -> StoredInputs:
