@@ -12,7 +12,7 @@ from protolabel.experiments.store import RecordStore
 
 QUICK = [
     *("--datasets", "synthetic-emotions:90", "--epochs", "1", "--folds", "2"),
-    *("--first-folds", "1", "--jobs", "1", "--set", "pnml-single.embedding_dim=4"),
+    *("--jobs", "1", "--set", "pnml-single.embedding_dim=4"),
 ]
 
 
@@ -33,7 +33,7 @@ def test_files_are_printed_and_progress_goes_to_the_other_stream(finished):
     lines = result.stdout.splitlines()
     assert str(folder / "sampling" / "sampling.md") in lines
     assert all((folder / line).exists() for line in lines)
-    assert result.stderr.count("average precision") == 6
+    assert result.stderr.count("average precision") == 12
 
 
 def test_a_finished_folder_is_drawn_again_without_options(finished):
@@ -45,7 +45,7 @@ def test_a_finished_folder_is_drawn_again_without_options(finished):
     answer = json.loads(result.stdout)
     assert answer["schema"] == 1
     assert answer["command"] == "reproduce sampling"
-    assert answer["result"]["n_done"] == 6
+    assert answer["result"]["n_done"] == 12
     assert RecordStore(folder / "sampling" / "run").path.read_bytes() == before
 
 
@@ -90,7 +90,7 @@ def test_a_failed_unit_ends_with_its_own_code(tmp_path):
     settings = ["--set", "pnml-single.batch_size=-1"]
     result = invoke("sampling", *QUICK, *settings, "--output", tmp_path, "--quiet", "--no-figures")
     assert result.exit_code == 5
-    assert "6 units of sampling failed" in result.stderr
+    assert "12 units of sampling failed" in result.stderr
 
 
 @pytest.mark.parametrize(

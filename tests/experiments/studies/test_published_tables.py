@@ -169,6 +169,16 @@ def test_statistics_read_the_named_records_or_those_of_main(tmp_path, records):
         assert set(found.summary["n_own_datasets"].values()) == {2}
 
 
+def test_records_without_all_folds_are_said_to_be_of_no_use(tmp_path):
+    store = RecordStore(tmp_path / "named" / "run")
+    for method in ("br", "pnml"):
+        store.append(make_record("scene", method, dict.fromkeys(METRICS, 0.5), n_folds=2))
+    given = Material(Request(), tmp_path / "statistics" / "run", (), (), store.folder)
+    found = find_study("statistics").findings(given)
+    assert {row[0] for row in found.tables[0].rows} == {"published"}
+    assert dict(found.facts)["own records"].startswith("those of `named/run` are of no use")
+
+
 def test_a_named_folder_without_records_is_refused(tmp_path):
     given = Material(Request(), tmp_path / "statistics" / "run", (), (), tmp_path / "nothing")
     with pytest.raises(ValueError, match="holds no records"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -47,18 +48,13 @@ class Statistics(Study):
         folder = material.other_records or material.run.parent.parent / "main" / "run"
         records = _read_records(folder, is_named=material.other_records is not None)
         sources = {PUBLISHED: published_scores()}
-        if records:
-            sources[OWN] = own_scores(records)
+        own = own_scores(records) if records else []
+        if own:
+            sources[OWN] = own
         signs = [row for name, scores in sources.items() for row in sign_rows(name, scores)]
         ranks = [row for name, scores in sources.items() for row in rank_rows(name, scores)]
         tests = [row for name, scores in sources.items() for row in friedman_rows(name, scores)]
-        bayes = [row for name, scores in sources.items() for row in bayesian_rows(name, scores)]
-        own_fact = (
-            f"{folder.name} of the study `{folder.parent.name}`, on the datasets that every "
-            "method has finished"
-            if records
-            else "there are none yet, so these are the published values alone"
-        )
+        bayes = [*_published_bayesian_rows(), *bayesian_rows(OWN, own)]
         return Findings(
             tuple(_sections(sources, signs, ranks, tests, bayes)),
             (
@@ -67,7 +63,7 @@ class Statistics(Study):
                 DataTable("friedman", _FRIEDMAN_COLUMNS, tuple(tests)),
                 DataTable("bayesian", _BAYESIAN_COLUMNS, tuple(bayes)),
             ),
-            (("own records", own_fact), *describe_records(records)),
+            (("own records", _describe_own(folder, records, own)), *describe_records(records)),
             {
                 "n_own_datasets": {
                     scores.metric: len(scores.datasets) for scores in sources.get(OWN, [])
@@ -163,6 +159,12 @@ def bayesian_rows(source: str, tables: Sequence[Scores]) -> list[Row]:
     return rows
 
 
+@cache
+def _published_bayesian_rows() -> tuple[Row, ...]:
+    """The slow part of the tests on the published values, whose answer never changes."""
+    return tuple(bayesian_rows(PUBLISHED, published_scores()))
+
+
 def _read_records(folder: Path, *, is_named: bool) -> list[Record]:
     records = RecordStore(folder).read()
     if is_named and not any(record.is_ok for record in records):
@@ -170,6 +172,16 @@ def _read_records(folder: Path, *, is_named: bool) -> list[Record]:
             f"{folder} holds no records; name the folder of a run, which has a records.jsonl."
         )
     return [record for record in records if record.is_ok]
+
+
+def _describe_own(folder: Path, records: Sequence[Record], tables: Sequence[Scores]) -> str:
+    """Say whose records were looked at, and whether they are of any use."""
+    if not records:
+        return "there are none yet, so these are the published values alone"
+    name = f"`{folder.parent.name}/{folder.name}`"
+    if not tables:
+        return f"those of {name} are of no use: no dataset has all folds of two or more methods"
+    return f"those of {name}, on the datasets of which every method has all folds"
 
 
 def _pairs(tables: Sequence[Scores]) -> Iterator[tuple[str, str]]:

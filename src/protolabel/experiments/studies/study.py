@@ -37,7 +37,7 @@ class Material:
     records : tuple of Record
         All records of the run, also those of earlier requests.
     asked : tuple of Record
-        The records of the present request.
+        The records of the present request, of its first folds only where it says so.
     other_records : Path or None, default=None
         Folder of a run that the study is to look at in place of its own.
     """
@@ -201,7 +201,8 @@ def run_study(
     if protocols:
         found = run_missing(run, engine=engine, retry_failed=retry_failed, observer=observer)
     study.prepare(request, run.path, tell or _keep_silent)
-    asked = {unit for protocol in protocols for unit in protocol.units()}
+    limit = run.first_folds or request.folds
+    asked = {unit for protocol in protocols for unit in protocol.units() if unit.fold < limit}
     material = Material(
         request=request,
         run=run.path,
