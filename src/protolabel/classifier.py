@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,56 +17,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import Objective, RuleName
-from protolabel.estimator import MultilabelClassifier
 from protolabel.fitting import FitOptions, fit_model
+from protolabel.growing import GrowingClassifier
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.checkpoint import stored_seed
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
 from protolabel.preprocessing.features import Scaling
 from protolabel.preprocessing.labels import Targets
+from protolabel.presets import PAPER, find_effort
 
-_PAPER: dict[str, Any] = {
-    "weight_init": "glorot",
-    "metric_rank": None,
-    "class_prior": "uniform",
-    "prototype_update": "epoch",
-    "metric_penalty": 5e-3,
-    "correlation_penalty": 1e-4,
-    "loss_reduction": "cells",
-    "input_dropout": 0.0,
-    "embedding_dropout": 0.0,
-    "learning_rate": 1e-3,
-    "schedule": "constant",
-    "max_epochs": 40,
-    "n_members": 1,
-    "n_landmarks": 0,
-    "n_trees": 0,
-    "thresholds": "fixed",
-}
-
-
-@dataclass(frozen=True)
-class _Effort:
-    """What "auto" means at one level of ``effort``."""
-
-    n_members: int
-    n_landmarks: int
-    n_trees: int
-    multiple_for_sparse: bool
-    multiple_for_dense: bool
-
-
-_EFFORTS = {
-    "fast": _Effort(3, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
-    "balanced": _Effort(5, 2000, 300, multiple_for_sparse=False, multiple_for_dense=True),
-    "best": _Effort(10, 5000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
-}
 # Companions hold a dense score matrix of all rows and labels.
 _MAX_LABELS_OF_COMPANIONS = 1000
 
 
-class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultilabelClassifier):
+class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingClassifier):
     """Prototypical network for multi-label learning.
 
     One non-linear embedding is shared by all labels. Each label has a positive and a negative
@@ -343,7 +308,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         >>> PNMLClassifier.paper(prototypes="single", random_state=0).class_prior
         'uniform'
         """
-        return cls(prototypes, **(_PAPER | overrides))
+        return cls(prototypes, **({**PAPER, **overrides}))
 
     def fit(self, X: Any, y: Any, *, checkpoint_dir: str | PathLike[str] | None = None) -> Self:
         """Learn from rows and their labels.
@@ -370,6 +335,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
             seed = stored_seed(checkpoint_dir)
         if seed is None:
             seed = check_random_state(self.random_state).randint(2**31 - 2)
+        self._stream = None
         callbacks = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(EpochLogger())
@@ -427,7 +393,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
         n_samples, n_features = X.shape
         values = {f.name: getattr(self, f.name) for f in fields(PNMLSettings)}
         if values["prototypes"] == "auto":
-            effort = self._effort()
+            effort = find_effort(self.effort)
             is_multiple = (
                 effort.multiple_for_sparse if sparse.issparse(X) else effort.multiple_for_dense
             )
@@ -440,15 +406,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Multilab
             values["max_epochs"] = min(max(math.ceil(64_000 / n_samples), 10), 40)
         return PNMLSettings(**values)
 
-    def _effort(self) -> _Effort:
-        if self.effort not in _EFFORTS:
-            raise ValueError(
-                f"effort={self.effort!r} is unknown; use one of {', '.join(_EFFORTS)}."
-            )
-        return _EFFORTS[self.effort]
-
     def _options(self, targets: Targets, seed: int) -> FitOptions:
-        effort = self._effort()
+        effort = find_effort(self.effort)
         companions = targets.matrix.shape[1] <= _MAX_LABELS_OF_COMPANIONS
         return FitOptions(
             n_members=effort.n_members if self.n_members == "auto" else self.n_members,

@@ -144,6 +144,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, **_ROWS)
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
+        """Rows as the model takes them; ``reset`` where it has not seen any."""
+        if not reset:
+            check_is_fitted(self)
+        return validate_data(self, X, reset=reset, **_ROWS)

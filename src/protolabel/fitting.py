@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thr
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.new_labels import network_with_label
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
@@ -82,12 +83,42 @@ class FittedModel:
         logits = self.network.average_members(self.network.member_logits(rows)).cpu().numpy()
         if self.fusion is None:
             return logits
-        return self.fusion.combine([logits, *(c.scores(scaled) for c in self.companions)])
+        # Companions do not know the labels that were added after training.
+        added = ((0, 0), (0, self.network.n_added))
+        others = [np.pad(companion.scores(scaled), added) for companion in self.companions]
+        return self.fusion.combine([logits, *others])
 
     def embeddings(self, X: Matrix) -> np.ndarray:
         """Embeddings of all members side by side, (n_samples, n_members * dim)."""
         embeddings = self.network.embed(self._rows(X))
         return embeddings.transpose(0, 1).flatten(1).cpu().numpy()
+
+    def with_label(self, X_positive: Matrix, X_negative: Matrix | None = None) -> FittedModel:
+        """Return a model that knows one more label, from rows with it and rows without it."""
+        network = self.network
+        if not network.settings.shared_embedding:
+            raise ValueError(
+                "shared_embedding=False gives every label an embedding of its own, which a few "
+                "rows cannot train; add_label needs a model fitted with shared_embedding=True."
+            )
+        if network.covariance is None:
+            raise ValueError(
+                "The model was saved by a protolabel that did not keep what add_label needs of "
+                "the training rows; fit it again."
+            )
+        embedded = network.embed(self._rows(X_positive))
+        others = None if X_negative is None else network.embed(self._rows(X_negative))
+        counted = self.thresholds
+        fusion = self.fusion
+        if fusion is not None:
+            counted = counted[fusion.learned] if fusion.learned.any() else counted
+            fusion = replace(fusion, learned=np.append(fusion.learned, False))
+        return replace(
+            self,
+            network=network_with_label(network, embedded, others),
+            thresholds=np.append(self.thresholds, np.median(counted)),
+            fusion=fusion,
+        )
 
     def _rows(self, X: Matrix) -> FeatureRows:
         return feature_rows(self.scaler.transform(X), self.network.positions.device)

@@ -34,10 +34,11 @@ def check_companions(
     fusion: Fusion | None,
     n_features: int,
     n_labels: int,
+    n_added: int,
     bundle: Bundle,
 ) -> None:
     """Refuse companions that do not fit the network or each other."""
-    sizes = {"features": n_features, "labels": n_labels}
+    sizes = {"features": n_features, "labels": n_labels - n_added}
     for position, companion in enumerate(companions):
         place = f"companions.{position}"
         if isinstance(companion, Forest):
@@ -53,6 +54,8 @@ def check_companions(
         bundle.refuse(f"the fusion has slopes of shape {fusion.slopes.shape}")
     if fusion.learned.shape != (n_labels,) or fusion.learned.dtype != bool:
         bundle.refuse(f"the fusion does not mark {n_labels} labels as learned or not")
+    if fusion.learned[n_labels - n_added :].any():
+        bundle.refuse("the fusion expects companions to know labels that were added later")
 
 
 def _check_trees(forest: Forest, place: str, n_features: int, bundle: Bundle) -> None:

@@ -29,19 +29,18 @@ from protolabel.safefiles.bundle import (
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.folder import check_place
 
-MODEL_FORMAT = BundleFormat("protolabel-model", version=1, readable=(1,))
-_KEYS = {
-    1: (
-        "estimator",
-        "parameters",
-        "parameters_left_out",
-        "target",
-        "features",
-        "preprocessing",
-        "state",
-        "metrics",
-    )
-}
+MODEL_FORMAT = BundleFormat("protolabel-model", version=2, readable=(1, 2))
+_MODEL_KEYS = (
+    "estimator",
+    "parameters",
+    "parameters_left_out",
+    "target",
+    "features",
+    "preprocessing",
+    "state",
+    "metrics",
+)
+_KEYS = {1: _MODEL_KEYS, 2: _MODEL_KEYS}
 _KINDS = ("multilabel", "binary", "multiclass")
 _COMMON_STATE = {"classes_", "label_names_", "n_features_in_", "feature_names_in_", "_kind"}
 
@@ -140,7 +139,8 @@ def load_model(folder: str | PathLike[str], *, max_bytes: int = MAX_TENSOR_BYTES
 
 def _encoded_state(model: Any, storable: Storable, arrays: dict[str, np.ndarray]) -> Any:
     if storable.record is None:
-        known, encode = {"model_"}, encode_pnml
+        # The optimiser of a stream is not kept: a stored model predicts.
+        known, encode = {"model_", "_stream"}, encode_pnml
     else:
         known, encode = {"model_", "scaler_", "sides_", *storable.extras}, encode_baseline
     fitted = {name for name in vars(model) if name not in model.get_params(deep=False)}

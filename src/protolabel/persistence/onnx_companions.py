@@ -13,12 +13,16 @@ from protolabel.persistence.onnx_graph import GraphBuilder
 # Of the link from regression values to log-odds, as in ``kernel_ridge.log_odds``.
 
 
-def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion) -> str:
+def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion, n_added: int = 0) -> str:
     """Sum of the learners' scores times their slopes, plus the intercept.
 
     Labels that were not learned keep the score of the network.
     """
     total = graph.constant(np.float64(fusion.intercept))
+    if n_added:
+        # Companions do not know the labels that were added after training.
+        sizes = graph.constant(np.array([0, 0, 0, n_added], dtype=np.int64))
+        scores = [scores[0], *(graph.apply("Pad", values, sizes) for values in scores[1:])]
     for slope, values in zip(fusion.slopes, scores, strict=True):
         part = graph.apply("Mul", values, graph.constant(np.float64(slope)))
         total = graph.apply("Add", part, total)

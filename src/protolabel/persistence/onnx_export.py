@@ -89,7 +89,9 @@ def _scores(graph: GraphBuilder, model: PNMLClassifier) -> str:
             scores.append(forest_scores(graph, rows, companion))
         else:
             scores.append(kernel_scores(graph, scaled, companion))
-    return scores[0] if fitted.fusion is None else fused_scores(graph, scores, fitted.fusion)
+    if fitted.fusion is None:
+        return scores[0]
+    return fused_scores(graph, scores, fitted.fusion, fitted.network.n_added)
 
 
 def _scaled(graph: GraphBuilder, features: str, scaler: FeatureScaler) -> str:

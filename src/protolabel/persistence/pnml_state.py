@@ -26,6 +26,8 @@ from protolabel.safefiles.tensor_file import TensorSpec
 _HISTORY = tuple[EpochRecord, ...]
 _COMPANIONS = tuple[KernelRidge | Forest, ...]
 _PREFIX = "network."
+# What a network keeps to take up new labels with; files of version 1 do not have it.
+_MOMENTS = {"mean_embedding", "covariance"}
 # What a setting was, in effect, before the format knew it; for files written without it.
 SETTINGS_BEFORE: dict[str, Any] = {}
 
@@ -38,6 +40,7 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
     arrays["thresholds"] = fitted.thresholds
     return {
         "n_members": int(fitted.network.n_members),
+        "n_added": int(fitted.network.n_added),
         "settings": encode(fitted.network.settings, PNMLSettings, "settings", arrays),
         "history": encode(fitted.history, _HISTORY, "history", arrays),
         "companions": encode(fitted.companions, _COMPANIONS, "companions", arrays),
@@ -49,9 +52,12 @@ def decode_pnml(
     node: Any, scaler: FeatureScaler, n_features: int, n_labels: int, bundle: Bundle
 ) -> dict[str, Any]:
     """Read the fitted attributes back."""
-    keys = {"n_members", "settings", "history", "companions", "fusion"}
+    keys = {"n_members", "n_added", "settings", "history", "companions", "fusion"}
+    if bundle.version == 1:
+        keys -= {"n_added"}
     entry = Fields(node, "state", bundle.path, keys)
     n_members = entry.integer("n_members", low=1)
+    n_added = 0 if bundle.version == 1 else entry.integer("n_added", high=n_labels - 1)
     known = {field.name for field in fields(PNMLSettings)}
     missing = {name: value for name, value in SETTINGS_BEFORE.items() if name in known}
     settings = decode(missing | entry.members("settings"), PNMLSettings, "settings", bundle)
@@ -65,6 +71,10 @@ def decode_pnml(
     heads = expected["log_prior_odds"].shape
     expected["log_weights"] = TensorSpec("F64", (*heads, 2, n_slots))
     expected["positions"] = TensorSpec("F64", (*heads, 2, n_slots, settings.embedding_dim))
+    if _PREFIX + "covariance" not in bundle.tensors.schema:
+        expected = {name: spec for name, spec in expected.items() if name not in _MOMENTS}
+    if n_added and not settings.shared_embedding:
+        bundle.refuse(f"{n_added} labels were added to a network without a shared embedding")
     named = {_PREFIX + name: spec for name, spec in expected.items()}
     for name, spec in (named | {"thresholds": thresholds_spec}).items():
         found = bundle.tensors.spec(name)
@@ -75,10 +85,11 @@ def decode_pnml(
             )
     state = {name: torch.from_numpy(bundle.tensors.read(_PREFIX + name)) for name in expected}
     network = _network(settings, n_features, n_labels, n_members, state)
+    network.n_added = n_added
     thresholds = bundle.tensors.read("thresholds")
     companions = decode(entry.raw("companions"), _COMPANIONS, "companions", bundle)
     fusion = decode(entry.raw("fusion"), Fusion | None, "fusion", bundle)
-    check_companions(companions, fusion, n_features, n_labels, bundle)
+    check_companions(companions, fusion, n_features, n_labels, n_added, bundle)
     return {"model_": FittedModel(network, scaler, thresholds, history, companions, fusion)}
 
 
@@ -104,6 +115,8 @@ def network_specs(
             "embedding.top_weight": (n_slices, hidden, dim),
             "embedding.top_bias": (n_slices, 1, dim),
         }
+    if settings.shared_embedding:
+        shapes |= {"mean_embedding": (n_slices, dim), "covariance": (n_slices, dim, dim)}
     if settings.metric == "mahalanobis":
         shapes["metric"] = (*heads, settings.metric_rank or dim, dim)
     if settings.cluster_variance == "trainable":
@@ -121,5 +134,7 @@ def _network(
 ) -> PrototypeNetwork:
     network = PrototypeNetwork(n_features, n_labels, settings, n_members, torch.Generator())
     network.positions, network.log_weights = state["positions"], state["log_weights"]
+    for name in _MOMENTS - state.keys():
+        network.register_buffer(name, None)
     network.load_state_dict(state, assign=True)
     return network

@@ -25,6 +25,35 @@ def cross_entropy(logits: Tensor, labels: Tensor, cell_weights: Tensor) -> Tenso
     return (cells * cell_weights).sum((1, 2))
 
 
+def mean_cross_entropy(
+    logits: Tensor,
+    labels: Tensor,
+    row_weights: Tensor,
+    *,
+    learnable: Tensor,
+    n_labels: int,
+    reduction: Literal["rows", "cells"],
+) -> Tensor:
+    """Cross-entropy averaged over rows, or over rows and labels, and summed over members.
+
+    Parameters
+    ----------
+    logits, labels : Tensor of shape (n_members, n_rows, n_labels)
+        Labels may broadcast.
+    row_weights : Tensor of shape (n_members, n_rows)
+    learnable : Tensor of bool, shape (n_members, n_labels)
+        False for labels without influence.
+    n_labels : int
+        Labels that a mean over cells divides by.
+    reduction : {"rows", "cells"}
+    """
+    entropy = cross_entropy(logits, labels, row_weights[..., None] * learnable[:, None, :])
+    n_cells = row_weights.sum(1).clamp_min(1)
+    if reduction == "cells":
+        n_cells = n_cells * n_labels
+    return (entropy / n_cells).sum()
+
+
 def metric_penalty(metric: Tensor) -> Tensor:
     """Sum of the squared Frobenius norms of the metrics U_k (Eq. 11)."""
     return metric.square().sum()

@@ -37,6 +37,8 @@ class PrototypeNetwork(nn.Module):
     log_weights: Tensor
     active: Tensor
     constant_logits: Tensor
+    mean_embedding: Tensor
+    covariance: Tensor
 
     def __init__(
         self,
@@ -50,6 +52,8 @@ class PrototypeNetwork(nn.Module):
         self.settings = settings
         self.n_members = n_members
         self.n_labels = n_labels
+        # The last labels, which were not there in training, see ``new_labels``.
+        self.n_added = 0
         self.n_slices = n_members if settings.shared_embedding else n_members * n_labels
         self.labels_per_slice = n_labels if settings.shared_embedding else 1
         dim = settings.embedding_dim
@@ -77,6 +81,11 @@ class PrototypeNetwork(nn.Module):
         self.register_buffer("log_weights", torch.full((*heads, 2, 1), LOG_ZERO))
         self.register_buffer("active", torch.zeros(heads, dtype=torch.bool))
         self.register_buffer("constant_logits", torch.zeros(n_labels))
+        # Of the training rows; what a label that comes later is compared with.
+        shared = settings.shared_embedding
+        mean, covariance = torch.zeros(n_members, dim), torch.zeros(n_members, dim, dim)
+        self.register_buffer("mean_embedding", mean if shared else None)
+        self.register_buffer("covariance", covariance if shared else None)
 
     @property
     def prototypes(self) -> PrototypeSet:
@@ -128,20 +137,49 @@ class PrototypeNetwork(nn.Module):
         stretch : Tensor of shape (n_slices, labels_per_slice, n_rows, 2) or None
             Factors on the distances to each side, for the leave-one-out correction.
         """
+        if self.n_added == 0:
+            return self._head_logits(
+                embeddings, prototypes, self.metric, self.log_prior_odds, stretch
+            )
+        # Products of another size or layout round differently: each label is computed as it
+        # was first.
+        trained = self.n_labels - self.n_added
+        groups = [slice(trained), *(slice(k, k + 1) for k in range(trained, self.n_labels))]
+        parts = []
+        for group in groups:
+            positions, log_weights, prior = (
+                values[:, group].contiguous()
+                for values in (prototypes.positions, prototypes.log_weights, self.log_prior_odds)
+            )
+            metric = None if self.metric is None else self.metric[:, group].contiguous()
+            parts.append(
+                self._head_logits(embeddings, PrototypeSet(positions, log_weights), metric, prior)
+            )
+        return torch.cat(parts, dim=-1)
+
+    def _head_logits(
+        self,
+        embeddings: Tensor,
+        prototypes: PrototypeSet,
+        metric: Tensor | None,
+        log_prior_odds: Tensor,
+        stretch: Tensor | None = None,
+    ) -> Tensor:
+        """Log-odds of the labels that the prototypes, metrics and priors are of."""
         squared = self.settings.squared_distance
         n_slots = prototypes.positions.shape[-2]
         plain = stretch is None and self.log_variance is None
-        if squared and n_slots == 1 and plain and self.metric is not None:
-            ratio = linear_logits(embeddings, prototypes.positions.squeeze(-2), self.metric)
-            return (ratio + self.log_prior_odds[..., None]).mT
+        if squared and n_slots == 1 and plain and metric is not None:
+            ratio = linear_logits(embeddings, prototypes.positions.squeeze(-2), metric)
+            return (ratio + log_prior_odds[..., None]).mT
         flat = prototypes.positions.flatten(2, 3)
-        distances = label_distances(embeddings, flat, self.metric, squared=squared)
+        distances = label_distances(embeddings, flat, metric, squared=squared)
         distances = distances.unflatten(-1, (2, n_slots))
         if stretch is not None:
             distances = distances * stretch[..., None]
         if self.log_variance is not None:
             distances = distances / (2 * self.log_variance.exp()).view(-1, 1, 1, 1, 1)
-        return label_logits(distances, prototypes.log_weights, self.log_prior_odds)
+        return label_logits(distances, prototypes.log_weights, log_prior_odds)
 
     @torch.no_grad()
     def embed(self, rows: FeatureRows) -> Tensor:
@@ -165,8 +203,13 @@ class PrototypeNetwork(nn.Module):
 
     def average_members(self, member_logits: Tensor) -> Tensor:
         """Mean log-odds of the members that know a label, else its prior, (n_rows, n_labels)."""
-        mean = member_logits.nanmean(0)
-        return torch.where(mean.isnan(), self.constant_logits.to(mean.dtype), mean)
+        total = torch.zeros_like(member_logits[0])
+        # Member by member: the order of a sum over an axis depends on the number of labels.
+        for logits in member_logits:
+            total = total + torch.where(logits.isnan(), 0.0, logits)
+        n_members = (~member_logits.isnan()).sum(0)
+        constant = self.constant_logits.to(total.dtype)
+        return torch.where(n_members > 0, total / n_members.clamp_min(1), constant)
 
     def _chunks(self, rows: FeatureRows) -> list[Tensor]:
         index = torch.arange(rows.n_rows, device=self.positions.device)

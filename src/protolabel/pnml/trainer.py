@@ -18,9 +18,11 @@ from protolabel.pnml.loss import (
     correlation_penalty,
     cross_entropy,
     label_correlations,
+    mean_cross_entropy,
     metric_penalty,
 )
 from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.new_labels import embedding_moments
 from protolabel.pnml.optimisation import adam, one_cycle
 from protolabel.pnml.prototypes import PrototypeSet
 from protolabel.pnml.rows import FeatureRows
@@ -164,17 +166,14 @@ class Trainer:
         """
         embeddings, prototypes, stretch = self._queries_and_prototypes(batch)
         logits = self.network.logits(embeddings, prototypes, stretch)
-        weights = self.row_weights[:, batch]
-        learnable = (prototypes.complete & self.network.active)[:, None, :]
-        entropy = cross_entropy(
+        entropy = mean_cross_entropy(
             logits,
             self.network.slice_labels(self.data.labels[batch]),
-            weights[..., None] * learnable,
+            self.row_weights[:, batch],
+            learnable=prototypes.complete & self.network.active,
+            n_labels=self.network.n_labels,
+            reduction=self.settings.loss_reduction,
         )
-        n_cells = weights.sum(1).clamp_min(1)
-        if self.settings.loss_reduction == "cells":
-            n_cells = n_cells * self.network.n_labels
-        entropy = (entropy / n_cells).sum()
         correlation = self._correlation_penalty(prototypes)
         total = entropy + self.settings.correlation_penalty * correlation
         return _StepLoss(total, entropy, correlation)
@@ -191,13 +190,19 @@ class Trainer:
         """Recompute the network's prototypes from all rows, in evaluation mode."""
         self.network.prototypes = support_prototypes(self.network, self._all_rows())
 
+    @torch.no_grad()
     def finish(self) -> None:
         """Fix the prototypes for prediction: all rows, final weights, double precision."""
         self.clusterings = None
         self.network.double()
         self.data = replace(self.data, labels=self.data.labels.double())
         self.row_weights = self.row_weights.double()
-        self.refresh_prototypes()
+        rows = self._all_rows()
+        self.network.prototypes = support_prototypes(self.network, rows)
+        if self.settings.shared_embedding:
+            self.network.mean_embedding, self.network.covariance = embedding_moments(
+                rows.embeddings, rows.row_weights
+            )
 
     def _restored_progress(self) -> Progress:
         if self.checkpoints is None:
