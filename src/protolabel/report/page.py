@@ -97,6 +97,7 @@ def _environment() -> Environment:
     )
     environment.filters["signed"] = signed
     environment.filters["duration"] = duration
+    environment.filters["counted"] = counted
     return environment
 
 
@@ -130,3 +131,14 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {left} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in the singular where there is one.
+
+    Examples
+    --------
+    >>> counted(1, "dataset"), counted(3, "dataset")
+    ('1 dataset', '3 datasets')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

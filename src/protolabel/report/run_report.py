@@ -9,7 +9,7 @@ from protolabel.experiments.folder import RunFolder
 from protolabel.report.costs import costs_section
 from protolabel.report.names import arm_names
 from protolabel.report.origins import origins_section
-from protolabel.report.page import render_page
+from protolabel.report.page import counted, render_page
 from protolabel.report.rankings import rank_metrics, rankings_section
 from protolabel.report.results import metric_table, metrics_of, results_section
 from protolabel.report.summary import summary_section
@@ -55,5 +55,8 @@ def run_report(folder: str | PathLike[str]) -> str:
         origins_section(records, names),
     ]
     n_datasets = len({record.unit.dataset for record in records})
-    subtitle = f"{len(names)} method(s) on {n_datasets} dataset(s), {len(records)} records"
+    subtitle = (
+        f"{counted(len(names), 'method')} on {counted(n_datasets, 'dataset')}, "
+        f"{counted(len(records), 'record')}"
+    )
     return render_page(f"Benchmark {path.resolve().name}", subtitle, sections)
