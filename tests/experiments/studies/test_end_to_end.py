@@ -93,6 +93,18 @@ def test_a_folder_grows_by_another_dataset(tmp_path):
     assert not list((tmp_path / "main").glob("*.png"))
 
 
+def test_a_sweep_shows_what_the_last_request_asked_for(tmp_path):
+    for seed, first_folds in ((0, None), (1, None), (1, 1)):
+        request = quick_folds("pnml-single", seed=seed, first_folds=first_folds)
+        result = run_quick("sampling", tmp_path, request, figures=False)
+    assert result.n_done == 12
+    page = (tmp_path / "sampling" / "sampling.md").read_text()
+    assert "- seed: 1," in page
+    assert "computed: 1\n" in page
+    summary = result.summary.values()
+    assert [entry["folds"] for entry in summary] == [1] * 6
+
+
 def test_a_failed_unit_is_counted_and_in_no_table(tmp_path):
     request = quick_folds(
         "pnml-single",

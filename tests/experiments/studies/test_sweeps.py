@@ -32,7 +32,7 @@ def records_of(protocols, value=lambda unit: 0.5, times=lambda unit: Times(), fo
 def findings_of(name, request, tmp_path, **options):
     study = find_study(name)
     records = records_of(study.protocols(request), **options)
-    return study.findings(Material(request, tmp_path, records, records))
+    return study.findings(Material(request, tmp_path, records))
 
 
 def rows_of(table):
@@ -134,7 +134,7 @@ def test_runtime_compares_hours(tmp_path):
 def test_missing_points_are_left_out_of_tables(tmp_path):
     study, request = find_study("sampling"), Request(datasets=(SMALL,))
     records = records_of(study.protocols(request))[:5]
-    found = study.findings(Material(request, tmp_path, records, records))
+    found = study.findings(Material(request, tmp_path, records))
     assert len(found.tables[0].rows) == 5
 
 

@@ -42,7 +42,7 @@ def describe_records(records: Sequence[Record]) -> tuple[Fact, ...]:
             if record.unit.tuning == "none" and record.unit.method.startswith("pnml-")
         ),
         ("versions", describe_versions(record.versions for record in done)),
-        ("computing time", f"{sum(record.times.total for record in done):.0f} s on one thread"),
+        ("computing time", f"{sum(map(_processor_seconds, done)):.0f} s of a processor"),
     ]
     failed = len(records) - len(done)
     if failed:
@@ -122,6 +122,11 @@ def describe_fixed_values(configurations: Iterable[tuple[str, Mapping[str, Any]]
         if single:
             texts.append(f"{method} {', '.join(single)}")
     return [("fixed values", "; ".join(texts))] if texts else []
+
+
+def _processor_seconds(record: Record) -> float:
+    times = record.times
+    return times.tuning_cpu + times.fit_cpu + times.predict_cpu
 
 
 def _join(values: Iterable[object]) -> str:

@@ -38,6 +38,7 @@ class Sampling(Study):
     title = "Influence of the sampling rates"
     methods: ClassVar[tuple[str, ...]] = ("pnml-single",)
     datasets: ClassVar[tuple[str, ...]] = ("arts",)
+    grows = False
 
     def arms(self, request: Request) -> tuple[Arm, ...]:
         """Every method at all rates."""
@@ -45,7 +46,7 @@ class Sampling(Study):
 
     def findings(self, material: Material) -> Findings:
         """One section for each dataset and method."""
-        points = sweep_points(material.asked)
+        points = sweep_points(material.records)
         sections, rows = [], []
         for dataset in dict.fromkeys(point.dataset for point in points):
             for base in super().arms(material.request):

@@ -65,6 +65,7 @@ class Sensitivity(Study):
     title = "Sensitivity to the searched parameters"
     methods: ClassVar[tuple[str, ...]] = ("pnml-multiple",)
     datasets: ClassVar[tuple[str, ...]] = ("emotions",)
+    grows = False
 
     def arms(self, request: Request) -> tuple[Arm, ...]:
         """Every value of every parameter, the others fixed."""
@@ -77,7 +78,7 @@ class Sensitivity(Study):
 
     def findings(self, material: Material) -> Findings:
         """Curves of micro-F1 as in the paper, and all metrics as data."""
-        points = sweep_points(material.asked)
+        points = sweep_points(material.records)
         sections, sweeps = [], []
         for dataset in dict.fromkeys(point.dataset for point in points):
             for base in super().arms(material.request):

@@ -35,9 +35,7 @@ class Material:
     run : Path
         Folder of what was computed.
     records : tuple of Record
-        All records of the run, also those of earlier requests.
-    asked : tuple of Record
-        The records of the present request, of its first folds only where it says so.
+        What is to be shown: all records of a run that grows, else those of the request.
     other_records : Path or None, default=None
         Folder of a run that the study is to look at in place of its own.
     """
@@ -45,7 +43,6 @@ class Material:
     request: Request
     run: Path
     records: tuple[Record, ...]
-    asked: tuple[Record, ...]
     other_records: Path | None = None
 
 
@@ -104,7 +101,11 @@ class PartialRun(RunFolder):
 
 
 class Study(ABC):
-    """One table or figure of the paper: what to compute for it and what to make of it."""
+    """One table or figure of the paper: what to compute for it and what to make of it.
+
+    A study that grows shows the records of all requests to a folder, another one those of the
+    last. ``options`` are the names of the choices of a request that it can use.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -113,6 +114,7 @@ class Study(ABC):
     first_folds: ClassVar[int | None] = None
     options: ClassVar[frozenset[str]] = frozenset(f.name for f in fields(Request))
     is_drawn_by_matplotlib: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
 
     def protocols(self, request: Request) -> tuple[Protocol, ...]:
         """What the bench has to compute."""
@@ -201,21 +203,14 @@ def run_study(
     if protocols:
         found = run_missing(run, engine=engine, retry_failed=retry_failed, observer=observer)
     study.prepare(request, run.path, tell or _keep_silent)
-    limit = run.first_folds or request.folds
-    asked = {unit for protocol in protocols for unit in protocol.units() if unit.fold < limit}
-    material = Material(
-        request=request,
-        run=run.path,
-        records=tuple(found),
-        asked=tuple(record for record in found if record.unit in asked),
-        other_records=records,
-    )
+    shown = found if study.grows else _asked_for(found, protocols, run.first_folds)
+    material = Material(request, run.path, tuple(shown), records)
     findings = study.findings(material)
     command = ("command", f"`{request.command(study.name, output)}`")
     findings = Findings(
         findings.sections,
         findings.tables,
-        (command, *describe_records(found), *findings.facts),
+        (command, *describe_records(shown), *findings.facts),
         findings.summary,
     )
     files = write_findings(findings, folder, name=study.name, title=study.title, figures=figures)
@@ -223,6 +218,18 @@ def run_study(
     return StudyResult(
         study.name, tuple(files), len(found) - n_failed, n_failed, dict(findings.summary)
     )
+
+
+def _asked_for(
+    records: Sequence[Record], protocols: Sequence[Protocol], first_folds: int | None
+) -> list[Record]:
+    """The records of the present request, of its first folds only where it says so."""
+    asked = {unit for protocol in protocols for unit in protocol.units()}
+    return [
+        record
+        for record in records
+        if record.unit in asked and (first_folds is None or record.unit.fold < first_folds)
+    ]
 
 
 def _keep_silent(text: str) -> None:
