@@ -31,6 +31,11 @@ class TableInputs:
     table: TablePreprocessor
 
     @property
+    def n_features(self) -> int:
+        """Number of features of the model."""
+        return len(self.table.feature_names)
+
+    @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features of the model."""
         return self.table.feature_names
@@ -119,6 +124,11 @@ class TextInputs:
 
     words: tuple[str, ...]
     weights: tuple[float, ...]
+
+    @property
+    def n_features(self) -> int:
+        """Number of words."""
+        return len(self.words)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:

@@ -90,11 +90,9 @@ def load_trained(folder: Path) -> TrainedModel:
     if not os.path.lexists(folder / COLUMNS):
         return TrainedModel(model, inputs_of_model(model), metrics)
     inputs = read_columns(folder / COLUMNS, manifest["checksum"])
-    names = inputs.feature_names
-    n_features = inputs.n_features if names is None else len(names)  # type: ignore[union-attr]
-    if n_features != model.n_features_in_:
+    if inputs.n_features != model.n_features_in_:
         raise ModelFileError(
-            f"{folder / COLUMNS}: gives {n_features} features, the model has "
+            f"{folder / COLUMNS}: gives {inputs.n_features} features, the model has "
             f"{model.n_features_in_}. The files do not belong together; train the model again."
         )
     return TrainedModel(model, inputs, metrics)

@@ -85,11 +85,11 @@ def _feature_readers(
     if rules is None:
         others = {*label_names, *options.drop, options.tags}
         rules = [NumberRule(name, 0.0) for name in table.header if name not in others]
-        if len(rules) != getattr(inputs, "n_features", len(rules)):
+        if len(rules) != inputs.n_features:
             raise problem_at(
                 table.path,
                 1,
-                f"{len(rules)} columns are no labels, but the model has {inputs.n_features} "  # type: ignore[union-attr]
+                f"{len(rules)} columns are no labels, but the model has {inputs.n_features} "
                 "features; leave out the other columns",
             )
     missing = [rule.name for rule in rules if rule.name not in table.header]
