@@ -179,6 +179,21 @@ def test_a_label_that_was_never_there_keeps_its_prior(data):
     assert label.intercept == 0
 
 
+def test_a_label_that_was_added_after_training_is_explained_by_the_networks(data):
+    X, Y = data
+    model = PNMLClassifier(
+        "single", n_members=2, max_epochs=2, n_landmarks=20, n_trees=5, random_state=0
+    ).fit(X, Y)
+    model.add_label(X[X[:, 4] > 1], name="late")
+    first, late = explain(model, X[0], labels=["0", "late"]).labels
+    scores = model.decision_function(X[:1])[0]
+    assert first.log_odds == pytest.approx(scores[0], abs=1e-12)
+    assert late.log_odds == pytest.approx(scores[3], abs=1e-12)
+    assert [part.weight for part in late.contributions] == [1, 0, 0]
+    mean = np.mean([member.log_odds for member in late.members])
+    assert mean == pytest.approx(late.log_odds, abs=1e-4)
+
+
 def test_an_explanation_is_plain_json(model, data):
     X, _ = data
     found = explain(model, X[0], X_train=X)
