@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,6 +123,7 @@ def reproduce(
                 retry_failed=retry_failed,
                 figures=not no_figures,
                 records=records,
+                tell=None if quiet else partial(typer.echo, err=True),
             )
         results.append(result)
         if not as_json:
