@@ -257,10 +257,29 @@ def test_a_stored_stream_predicts_and_a_label_can_be_added(rows, tmp_path):
     save_model(model, tmp_path / "stream")
     loaded = load_model(tmp_path / "stream")
     assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
-    with pytest.raises(ValueError, match="does not keep the state of a stream"):
-        loaded.partial_fit(X, Y)
-    with pytest.raises(ValueError, match="add_label when it has ended"):
+    Y = np.column_stack([Y, later])
+    for one in (model, loaded):
+        one.partial_fit(X, Y)
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("params", [{}, {"shared_embedding": False}], ids=["shared", "own"])
+def test_a_stream_goes_on_from_a_fit(rows, params):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT | {"max_epochs": 20} | params).fit(X, Y)
+    before = average_precision_score(Y, model.decision_function(X))
+    for _ in range(5):
         model.partial_fit(X, Y)
+    assert average_precision_score(Y, model.decision_function(X)) > before - 0.02
+
+
+def test_a_stream_says_what_it_gives_up_of_a_fit(rows):
+    X, Y, _ = rows
+    model = PNMLClassifier(**CONFIGURATIONS["companions"]).fit(X, Y)
+    with pytest.warns(UserWarning, match="companions and further prototypes"):
+        model.partial_fit(X, Y)
+    assert not model.model_.companions
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 @pytest.mark.parametrize(
@@ -287,7 +306,7 @@ def test_streams_say_what_they_cannot_do(params, y, options, message):
         PNMLClassifier(**LIGHT, **params).partial_fit(X, y, **options)
 
 
-def test_later_chunks_have_to_fit_the_first(light, rows):
+def test_later_chunks_have_to_fit_the_first(rows):
     X, Y, _ = rows
     model = PNMLClassifier(**LIGHT).partial_fit(X[:50], Y[:50], classes=4)
     with pytest.raises(ValueError, match="3 columns but the stream has 4 labels"):
@@ -296,5 +315,3 @@ def test_later_chunks_have_to_fit_the_first(light, rows):
         model.partial_fit(X, Y, classes=5)
     with pytest.raises(ValueError, match="began with a multilabel one"):
         model.partial_fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="fitted in another way"):
-        light.partial_fit(X, Y)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
@@ -78,8 +80,9 @@ class GrowingClassifier(MultilabelClassifier):
         """Learn from the next rows of a stream: one pass over them.
 
         The first call decides the labels, the scaling of the features and the networks, the
-        others go on from there; no row is kept. Prototypes are single, running means in which
-        older rows fade. The learning rate is constant; ``schedule``, ``max_epochs``,
+        others go on from there, and so do calls after ``fit``, ``add_label`` or loading a model,
+        with a new start of the optimiser; no row is kept. Prototypes are single, running means
+        in which older rows fade. The learning rate is constant; ``schedule``, ``max_epochs``,
         ``early_stopping``, ``callbacks``, companions and tuned thresholds play no part.
 
         Parameters
@@ -104,14 +107,13 @@ class GrowingClassifier(MultilabelClassifier):
         >>> model.predict(X[:3]).shape
         (3, 2)
         """
-        stream = self._open_stream()
-        X = self._checked(X, reset=stream is None)
-        targets = encode_chunk(y, None if stream is None else stream.targets, classes)
+        stream: Stream | None = getattr(self, "_stream", None)
+        is_first = not hasattr(self, "model_")
+        X = self._checked(X, reset=is_first)
+        targets = encode_chunk(y, None if is_first else self._known_targets(), classes)
         check_consistent_length(X, targets.matrix)
-        if stream is None:
-            seed = check_random_state(self.random_state).randint(2**31 - 2)
-            settings = stream_settings(self._settings(X), self.prototypes)
-            stream = Stream(X, targets, settings, self._options(targets, seed))
+        if is_first or stream is None or self.model_.network.n_added:
+            stream = self._new_stream(X, targets, is_first)
         self.model_ = stream.learn(X, targets.matrix)
         self._stream = stream
         self._kind = targets.kind
@@ -119,23 +121,30 @@ class GrowingClassifier(MultilabelClassifier):
         self.label_names_ = targets.names
         return self
 
-    def _open_stream(self) -> Stream | None:
-        """The stream to go on with, None where none has begun."""
-        stream: Stream | None = getattr(self, "_stream", None)
-        if stream is None and not hasattr(self, "model_"):
-            return None
-        if stream is None:
+    def _known_targets(self) -> Targets:
+        empty = sp.csr_array((0, len(self.label_names_)), dtype=np.int8)
+        return Targets(empty, self.label_names_, self.classes_, self._kind)
+
+    def _new_stream(self, X: Any, targets: Targets, is_first: bool) -> Stream:
+        """Begin a stream, from the start or from the model that there is."""
+        if self.prototypes == "multiple":
             raise ValueError(
-                "partial_fit goes on from partial_fit; this model was fitted in another way, or "
-                "loaded from a file, which does not keep the state of a stream. Start with "
-                "clone(model), or keep the model of a stream by pickle."
+                "prototypes='multiple' needs all rows at once to cluster them, which a stream "
+                "does not keep; use prototypes='single' or 'auto' with partial_fit, or fit."
             )
-        if self.model_.network.n_added:
-            raise ValueError(
-                f"{self.model_.network.n_added} labels were added by add_label, which the stream "
-                "does not know; call partial_fit first and add_label when it has ended."
+        seed = check_random_state(self.random_state).randint(2**31 - 2)
+        if is_first:
+            settings = stream_settings(self._settings(X))
+            return Stream.start(X, targets, settings, self._options(targets, seed))
+        model = self.model_
+        if model.companions or model.network.settings.prototypes == "multiple":
+            warnings.warn(
+                "partial_fit goes on with the networks alone and with one prototype per "
+                "component: the companions and further prototypes of the fitted model are "
+                "given up. Fit with effort='fast' to have none.",
+                stacklevel=3,
             )
-        return stream
+        return Stream.resume(model, targets, seed)
 
 
 def _with_name(names: np.ndarray, name: Any) -> np.ndarray:

@@ -26,19 +26,23 @@ class Stream:
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
-        First chunk, which the scaling is fixed on.
     targets : Targets
-        Its targets, which say what labels there are.
-    settings : PNMLSettings
-    options : FitOptions
+        Says what labels there are.
+    scaler : FeatureScaler
+        Fitted.
+    trainer : StreamTrainer
     """
 
-    def __init__(
-        self, X: Matrix, targets: Targets, settings: PNMLSettings, options: FitOptions
-    ) -> None:
+    def __init__(self, targets: Targets, scaler: FeatureScaler, trainer: StreamTrainer) -> None:
         self.targets = replace(targets, matrix=targets.matrix[:0])
-        self.scaler = FeatureScaler(options.feature_scaling).fit(X)
+        self.scaler = scaler
+        self.trainer = trainer
+
+    @classmethod
+    def start(
+        cls, X: Matrix, targets: Targets, settings: PNMLSettings, options: FitOptions
+    ) -> Stream:
+        """Begin with new networks, and the scaling of the first chunk."""
         device = resolve_device(options.device)
         network = PrototypeNetwork(
             n_features=X.shape[1],
@@ -48,7 +52,19 @@ class Stream:
             generator=torch.Generator().manual_seed(options.seed),
         ).to(device)
         generator = torch.Generator(device).manual_seed(options.seed + 1)
-        self.trainer = StreamTrainer(network, generator)
+        scaler = FeatureScaler(options.feature_scaling).fit(X)
+        return cls(targets, scaler, StreamTrainer(network, generator))
+
+    @classmethod
+    def resume(cls, model: FittedModel, targets: Targets, seed: int) -> Stream:
+        """Go on from a fitted model, whose companions and several prototypes are given up."""
+        network = copy.deepcopy(model.network).float()
+        network.settings = stream_settings(network.settings)
+        network.n_added = 0
+        generator = torch.Generator(network.positions.device).manual_seed(seed + 1)
+        trainer = StreamTrainer(network, generator)
+        trainer.take_up()
+        return cls(targets, model.scaler, trainer)
 
     def learn(self, X: Matrix, Y: sp.csr_array) -> FittedModel:
         """Learn from a chunk and give the model that predicts after it."""
@@ -61,20 +77,8 @@ class Stream:
         return FittedModel(predicting, self.scaler, np.zeros(network.n_labels), (record,))
 
 
-def stream_settings(settings: PNMLSettings, prototypes: str) -> PNMLSettings:
-    """Settings of a network that learns from chunks.
-
-    Parameters
-    ----------
-    settings : PNMLSettings
-    prototypes : str
-        What was asked for; ``"auto"`` is single in a stream.
-    """
-    if prototypes == "multiple":
-        raise ValueError(
-            "prototypes='multiple' needs all rows at once to cluster them, which a stream does "
-            "not keep; use prototypes='single' with partial_fit, or fit."
-        )
+def stream_settings(settings: PNMLSettings) -> PNMLSettings:
+    """Settings of a network that learns from chunks: single prototypes without gradient."""
     if settings.correlation_penalty > 0 or settings.leave_one_out:
         name = "correlation_penalty" if settings.correlation_penalty > 0 else "leave_one_out"
         raise ValueError(

@@ -137,6 +137,34 @@ class StreamTrainer:
         self._show(self.means)
         return self._record(float(torch.stack(losses).mean()), started)
 
+    @torch.no_grad()
+    def take_up(self) -> None:
+        """Start from what a trained network knows, as if it came from ``MEMORY_ROWS`` rows."""
+        network = self.network
+        found = network.prototypes
+        weights = found.log_weights.exp() * found.exists
+        share = network.constant_logits.sigmoid()
+        sides = torch.stack([1 - share, share], dim=-1).expand(network.n_members, -1, -1)
+        has_side = found.exists.any(-1)
+        counts = MEMORY_ROWS * sides.reshape(has_side.shape) * has_side
+        dim = found.positions.shape[-1]
+        empty = network.covariance is None
+        self.means = RunningMeans(
+            positions=(found.positions * weights[..., None]).sum(-2),
+            counts=counts,
+            mean=found.positions.new_zeros(network.n_slices, dim)
+            if empty
+            else network.mean_embedding,
+            covariance=found.positions.new_zeros(network.n_slices, dim, dim)
+            if empty
+            else network.covariance,
+            n_rows=0 if empty else MEMORY_ROWS,
+        )
+        known = has_side.view(network.n_members, network.n_labels, 2).any(0)
+        self.n_rows = MEMORY_ROWS
+        positive = torch.where(known[:, 0], MEMORY_ROWS * share, float(MEMORY_ROWS))
+        self.n_positive = torch.where(known[:, 1], positive, 0.0)
+
     def _step(self, rows: FeatureRows, labels: Tensor) -> Tensor:
         """One Adam step on a batch of query rows."""
         network = self.network
