@@ -10,12 +10,12 @@ export PROTOLABEL_DATA ?= $(realpath ../shared/data)
 TEST_ENVIRONMENT := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 TEST_JOBS ?= 2
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench browser clean
 
 demo: $(VENV)/.core
 	$(BIN)/protolabel demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev browser
 	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest --numprocesses $(TEST_JOBS)
 
 lint: $(VENV)/.dev
@@ -33,6 +33,12 @@ bench: $(VENV)/.dev
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+# The tests of reports look at them in a browser, and skip where none can be had.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	|| apt-get install --yes --no-install-recommends chromium >/dev/null 2>&1 \
+	|| echo "No browser found or installed: tests that need one are skipped."
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
