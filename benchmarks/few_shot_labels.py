@@ -50,7 +50,7 @@ def few_shot_areas(
         for column in Y.T:
             grown.add_label(X[rng.choice(np.flatnonzero(column), n_positives, replace=False)])
         found.append(areas(Y_test, grown.decision_function(X_test)[:, -Y.shape[1] :]))
-    return np.mean(found, axis=0)
+    return np.asarray(np.mean(found, axis=0))
 
 
 def compare(name: str, model: PNMLClassifier) -> dict[int, float]:
