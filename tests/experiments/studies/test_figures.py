@@ -31,7 +31,14 @@ def drawings():
     n = len(names)
     curve = Curve(names[0], [0.1] * n, [0.01] * n)
     panel = Panel(
-        "$t$", "$x_1$", "$y$", names, [curve, Curve(names[1], [0.2] * n, [0.0] * n)], 1, 0.3, "$r$"
+        "$t$",
+        "$x_1$",
+        "$y$",
+        names,
+        [curve, Curve(names[1], [0.2] * n, [0.0] * n)],
+        [1],
+        0.3,
+        "$r$",
     )
     rng = np.random.default_rng(0)
     return {

@@ -1,12 +1,17 @@
 """Sampling, sensitivity and run time: what is asked of the bench and what becomes of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.studies.quick import SMALL, make_record
 from protolabel.experiments.record import Times
 from protolabel.experiments.studies import Request, find_study
 from protolabel.experiments.studies.sampling import RATES
+from protolabel.experiments.studies.sensitivity import Sweep, held_values
 from protolabel.experiments.studies.study import Material
+from protolabel.experiments.studies.sweep import SweepPoint
+from protolabel.experiments.unit import Arm
 from protolabel.methods import CONCENTRATIONS, LOSS_WEIGHTS
 
 METRICS = ("accuracy", "micro_f1", "macro_f1", "average_precision", "ranking_loss")
@@ -146,3 +151,17 @@ def test_sampling_stands_beside_the_main_table(tmp_path):
     assert found.sections[0].rows[0][1] == (
         f"0.500 ± 0.000 ({row['published']:.3f}, {row['difference']:+.3f})"
     )
+
+
+def test_held_values_are_those_of_the_records_not_of_the_present_preset():
+    def point(**params):
+        record = make_record("emotions", "pnml-multiple", dict.fromkeys(METRICS, 0.5))
+        made_with = replace(record, configuration={"params": params})
+        return SweepPoint("emotions", record.unit.arm, (made_with,))
+
+    base = Arm("pnml-multiple")
+    sweeps = [
+        Sweep("emotions", base, "metric_penalty", {1.0: point(metric_penalty=9, concentration=7)}),
+        Sweep("emotions", base, "concentration", {1.0: point(metric_penalty=3, concentration=8)}),
+    ]
+    assert held_values(sweeps) == {"concentration": [7], "metric_penalty": [3]}

@@ -42,8 +42,8 @@ class Panel:
         Names of the values, equally spaced.
     curves : sequence of Curve
         What is drawn.
-    marked : int or None, default=None
-        Position of the value that is used elsewhere.
+    marked : sequence of int, default=()
+        Positions of the values that are used elsewhere.
     reference : float or None, default=None
         Height of a dashed line.
     reference_title : str, default=""
@@ -57,7 +57,7 @@ class Panel:
     y_title: str
     positions: Sequence[str]
     curves: Sequence[Curve]
-    marked: int | None = None
+    marked: Sequence[int] = ()
     reference: float | None = None
     reference_title: str = ""
     from_zero: bool = False
@@ -81,8 +81,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         lower = [mean - spread for mean, spread in zip(curve.means, curve.spreads, strict=True)]
         upper = [mean + spread for mean, spread in zip(curve.means, curve.spreads, strict=True)]
         axes.fill_between(places, lower, upper, color=line.get_color(), alpha=0.15, linewidth=0)
-    if panel.marked is not None:
-        axes.axvline(panel.marked, color="0.6", linestyle=":", linewidth=1)
+    for position in panel.marked:
+        axes.axvline(position, color="0.6", linestyle=":", linewidth=1)
     if panel.reference is not None:
         axes.axhline(panel.reference, color="0.3", linestyle="--", linewidth=1)
         axes.annotate(

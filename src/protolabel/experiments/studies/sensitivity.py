@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from protolabel.classifier import PNMLClassifier
 from protolabel.experiments.figures.lines import Curve, Panel, draw_panels
 from protolabel.experiments.studies.beside_published import published_metric
 from protolabel.experiments.studies.findings import Cell, DataTable, Drawing, Findings, Section
@@ -118,9 +117,28 @@ def value_arms(base: Arm, parameter: str) -> dict[float, Arm]:
     return {value: with_settings(base, **{parameter: value}) for value in GRIDS[parameter]}
 
 
-def fixed_value(parameter: str) -> Any:
-    """Value of a parameter while another one is varied."""
-    return PNMLClassifier.paper().get_params()[parameter]
+def held_values(sweeps: Sequence[Sweep]) -> dict[str, list[float]]:
+    """The values that each parameter had while another one was varied, from the records.
+
+    Parameters
+    ----------
+    sweeps : sequence of Sweep
+        Those of one method on one dataset.
+
+    Returns
+    -------
+    dict of str to list of float
+        One value for each parameter, unless the records were made under different presets.
+    """
+    held: dict[str, dict[float, None]] = {}
+    for sweep in sweeps:
+        for point in sweep.points.values():
+            for record in point.records:
+                params = record.configuration.get("params", {})
+                for name in GRIDS:
+                    if name != sweep.parameter and name in params:
+                        held.setdefault(name, {})[params[name]] = None
+    return {name: list(values) for name, values in held.items()}
 
 
 def _sections(sweeps: Sequence[Sweep]) -> list[Section]:
@@ -128,10 +146,11 @@ def _sections(sweeps: Sequence[Sweep]) -> list[Section]:
         return []
     dataset, base = sweeps[0].dataset, sweeps[0].base
     published = published_metric(dataset, base.method, _SHOWN)
+    held = held_values(sweeps)
     panels = []
     for sweep in sweeps:
         values, points = list(sweep.points), list(sweep.points.values())
-        fixed = fixed_value(sweep.parameter)
+        marked = [values.index(v) for v in held.get(sweep.parameter, []) if v in values]
         panels.append(
             Panel(
                 SYMBOLS[sweep.parameter],
@@ -143,12 +162,16 @@ def _sections(sweeps: Sequence[Sweep]) -> list[Section]:
                         "", [p.mean(_SHOWN) for p in points], [p.deviation(_SHOWN) for p in points]
                     )
                 ],
-                marked=values.index(fixed) if fixed in values else None,
+                marked=marked,
                 reference=published,
                 reference_title="published, tuned",
             )
         )
-    fixed_text = ", ".join(f"{SYMBOLS[name]} = {fixed_value(name):g}" for name in GRIDS)
+    fixed_text = ", ".join(
+        f"{SYMBOLS[name]} = {' or '.join(f'{value:g}' for value in held[name])}"
+        for name in GRIDS
+        if name in held
+    )
     drawing = Drawing(
         f"sensitivity-{dataset}-{base.method}".replace(":", "-"),
         f"{METRIC_TITLES[_SHOWN]} of {arm_title(base)} on {dataset} by each parameter",
