@@ -1,6 +1,7 @@
 """Models that learn on: labels added after training, and streams."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -276,34 +277,46 @@ def test_a_stream_goes_on_from_a_fit(rows, params):
 def test_a_stream_says_what_it_gives_up_of_a_fit(rows):
     X, Y, _ = rows
     model = PNMLClassifier(**CONFIGURATIONS["companions"]).fit(X, Y)
-    with pytest.warns(UserWarning, match="companions and further prototypes"):
+    with pytest.warns(UserWarning, match="goes on without multiple prototypes, companions"):
         model.partial_fit(X, Y)
     assert not model.model_.companions
     assert np.isfinite(model.decision_function(X)).all()
 
 
 @pytest.mark.parametrize(
-    ("params", "y", "options", "message"),
+    ("y", "options", "message"),
     [
-        ({"prototypes": "multiple"}, [[1, 0]] * 10, {}, "needs all rows at once"),
-        (
-            {"prototype_update": "epoch", "correlation_penalty": 0.1},
-            [[1, 0]] * 10,
-            {},
-            "carry no gradient",
-        ),
-        ({}, ["a", "b"] * 5, {}, "classes=None in the first call"),
-        ({}, [{"a"}] * 10, {}, "classes=None in the first call"),
-        ({}, ["a", "b"] * 5, {"classes": ["a", "c"]}, "not among the classes"),
-        ({}, [{"a"}] * 10, {"classes": ["b"]}, "not among the 1 labels"),
-        ({}, [[1, 0]] * 10, {"classes": 3}, "2 columns but the stream has 3 labels"),
-        ({}, [[1, 0]] * 10, {"classes": ["a", "a"]}, "each once"),
+        (["a", "b"] * 5, {}, "classes=None in the first call"),
+        ([{"a"}] * 10, {}, "classes=None in the first call"),
+        (["a", "b"] * 5, {"classes": ["a", "c"]}, "not among the classes"),
+        ([{"a"}] * 10, {"classes": ["b"]}, "not among the 1 labels"),
+        ([[1, 0]] * 10, {"classes": 3}, "2 columns but the stream has 3 labels"),
+        ([[1, 0]] * 10, {"classes": ["a", "a"]}, "each once"),
     ],
 )
-def test_streams_say_what_they_cannot_do(params, y, options, message):
+def test_streams_say_what_they_cannot_do(y, options, message):
     X = np.random.default_rng(0).normal(size=(10, 3))
     with pytest.raises(ValueError, match=message):
-        PNMLClassifier(**LIGHT, **params).partial_fit(X, y, **options)
+        PNMLClassifier(**LIGHT).partial_fit(X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"prototypes": "multiple"}, "without multiple prototypes"),
+        ({"prototype_update": "epoch", "correlation_penalty": 0.1}, "the correlation penalty"),
+        ({"prototype_update": "epoch", "leave_one_out": True, "prototypes": "single"}, "leave"),
+    ],
+)
+def test_streams_warn_of_what_they_give_up_once(rows, params, message):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT, **params)
+    with pytest.warns(UserWarning, match=message):
+        model.partial_fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X, Y)
+    assert (model.n_prototypes_ == 1).all()
 
 
 def test_later_chunks_have_to_fit_the_first(rows):

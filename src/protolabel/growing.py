@@ -83,7 +83,8 @@ class GrowingClassifier(MultilabelClassifier):
         others go on from there, and so do calls after ``fit``, ``add_label`` or loading a model,
         with a new start of the optimiser; no row is kept. Prototypes are single, running means
         in which older rows fade. The learning rate is constant; ``schedule``, ``max_epochs``,
-        ``early_stopping``, ``callbacks``, companions and tuned thresholds play no part.
+        ``early_stopping``, ``callbacks``, companions and tuned thresholds play no part; multiple
+        prototypes, ``correlation_penalty`` and ``leave_one_out`` are given up with a warning.
 
         Parameters
         ----------
@@ -127,24 +128,26 @@ class GrowingClassifier(MultilabelClassifier):
 
     def _new_stream(self, X: Any, targets: Targets, is_first: bool) -> Stream:
         """Begin a stream, from the start or from the model that there is."""
-        if self.prototypes == "multiple":
-            raise ValueError(
-                "prototypes='multiple' needs all rows at once to cluster them, which a stream "
-                "does not keep; use prototypes='single' or 'auto' with partial_fit, or fit."
-            )
         seed = check_random_state(self.random_state).randint(2**31 - 2)
-        if is_first:
-            settings = stream_settings(self._settings(X))
-            return Stream.start(X, targets, settings, self._options(targets, seed))
-        model = self.model_
-        if model.companions or model.network.settings.prototypes == "multiple":
+        settings = self._settings(X) if is_first else self.model_.network.settings
+        given_up = {
+            "multiple prototypes": settings.prototypes == "multiple"
+            and not (is_first and self.prototypes == "auto"),
+            "the correlation penalty": settings.correlation_penalty > 0,
+            "the leave-one-out correction": settings.leave_one_out,
+            "companions": not is_first and bool(self.model_.companions),
+        }
+        if any(given_up.values()):
+            names = ", ".join(name for name, applies in given_up.items() if applies)
             warnings.warn(
-                "partial_fit goes on with the networks alone and with one prototype per "
-                "component: the companions and further prototypes of the fitted model are "
-                "given up. Fit with effort='fast' to have none.",
+                f"partial_fit keeps no rows and goes on without {names}. Use prototypes='single', "
+                "correlation_penalty=0, leave_one_out=False and effort='fast' to have none.",
                 stacklevel=3,
             )
-        return Stream.resume(model, targets, seed)
+        if is_first:
+            options = self._options(targets, seed)
+            return Stream.start(X, targets, stream_settings(settings), options)
+        return Stream.resume(self.model_, targets, seed)
 
 
 def _with_name(names: np.ndarray, name: Any) -> np.ndarray:

@@ -79,10 +79,10 @@ class Stream:
 
 def stream_settings(settings: PNMLSettings) -> PNMLSettings:
     """Settings of a network that learns from chunks: single prototypes without gradient."""
-    if settings.correlation_penalty > 0 or settings.leave_one_out:
-        name = "correlation_penalty" if settings.correlation_penalty > 0 else "leave_one_out"
-        raise ValueError(
-            f"{name}={getattr(settings, name)} cannot be used with partial_fit: the prototypes "
-            "of a stream carry no gradient. Set correlation_penalty=0 and leave_one_out=False."
-        )
-    return replace(settings, prototypes="single", prototype_update="stale")
+    return replace(
+        settings,
+        prototypes="single",
+        prototype_update="stale",
+        correlation_penalty=0.0,
+        leave_one_out=False,
+    )
