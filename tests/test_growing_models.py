@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolabel import PNMLClassifier
 from protolabel.datasets import load_dataset
-from protolabel.persistence import load_model, save_model
+from protolabel.persistence import export_onnx, load_model, save_model
 
 QUICK = {"max_epochs": 5, "random_state": 0}
 LIGHT = QUICK | {"effort": "fast"}
@@ -103,6 +103,19 @@ def test_a_grown_model_is_stored(fitted, rows, tmp_path):
     loaded.add_label(X[:5])
     model.add_label(X[:5])
     assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ["multiple", "companions"])
+def test_a_grown_model_is_exported(rows, name, tmp_path):
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, Y, later = rows
+    X = X.astype(np.float32)
+    model = PNMLClassifier(**CONFIGURATIONS[name]).fit(X, Y).add_label(X[later == 1][:10])
+    export_onnx(model, tmp_path / "grown.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "grown.onnx")
+    (found,) = session.run(["probabilities"], {"features": X})
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-6)
 
 
 def test_sparse_rows_and_given_negatives_are_taken(rows):
