@@ -37,6 +37,15 @@ def test_scikit_learn_check_passes(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_what_is_searched_is_a_parameter_of_the_method(name):
+    found = find_method(name)
+    parameters = set(found.build().get_params())
+    assert set(found.space) <= parameters
+    assert set(found.coarse_space) <= parameters
+    assert set(found.coarse_space) <= set(found.space)
+
+
 @pytest.fixture(params=NAMES)
 def method(request):
     return make_method(request.param, random_state=0, **QUICK.get(request.param, {}))
