@@ -11,6 +11,7 @@ from protolabel.experiments.studies.sampling import RATES
 from protolabel.experiments.studies.sensitivity import Sweep, held_values
 from protolabel.experiments.studies.study import Material
 from protolabel.experiments.studies.sweep import SweepPoint
+from protolabel.experiments.studies.writing import csv_text
 from protolabel.experiments.unit import Arm
 from protolabel.methods import CONCENTRATIONS, LOSS_WEIGHTS
 
@@ -165,3 +166,9 @@ def test_held_values_are_those_of_the_records_not_of_the_present_preset():
         Sweep("emotions", base, "concentration", {1.0: point(metric_penalty=3, concentration=8)}),
     ]
     assert held_values(sweeps) == {"concentration": [7], "metric_penalty": [3]}
+
+
+def test_a_single_fold_has_no_deviation(tmp_path):
+    found = findings_of("sampling", Request(datasets=(SMALL,)), tmp_path, folds={0})
+    assert found.sections[0].rows[0][1] == "0.500"
+    assert csv_text(found.tables[0]).splitlines()[1].split(",")[-7:-4] == ["0.5", "", ""]

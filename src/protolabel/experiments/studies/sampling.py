@@ -147,7 +147,7 @@ def _section(dataset: str, base: Arm, found: Mapping[Rates, SweepPoint]) -> Sect
 def _cell(dataset: str, base: Arm, point: SweepPoint, metric: str) -> str:
     """Mean and deviation, and the published value of the method with the difference to it."""
     mean, published = point.mean(metric), published_metric(dataset, base.method, metric)
-    text = f"{mean:.3f} ± {point.deviation(metric):.3f}"
+    text = point.describe(metric)
     if published is None:
         return text
     return f"{text} ({published:.3f}, {mean - published:+.3f})"

@@ -202,7 +202,7 @@ def _value_section(sweep: Sweep, published: float | None) -> Section:
         rows.append(
             (
                 f"{value:g}",
-                *(f"{point.mean(m):.3f} ± {point.deviation(m):.3f}" for m in METRIC_TITLES),
+                *(point.describe(metric) for metric in METRIC_TITLES),
                 "" if published is None else f"{published:.3f}",
                 "" if published is None else f"{mean - published:+.3f}",
             )

@@ -35,9 +35,14 @@ class SweepPoint:
         return float(np.mean([record.metrics[metric] for record in self.records]))
 
     def deviation(self, metric: str) -> float:
-        """Standard deviation over the folds, 0 for a single one."""
+        """Standard deviation over the folds, NaN for a single one."""
         values = [record.metrics[metric] for record in self.records]
-        return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+
+    def describe(self, metric: str) -> str:
+        """Mean and, of several folds, standard deviation."""
+        mean, deviation = self.mean(metric), self.deviation(metric)
+        return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
 
     @property
     def fit_seconds(self) -> float:
