@@ -44,6 +44,12 @@ def test_what_is_set_goes_before_effort(labelled):
     assert [companion.landmarks.shape[0] for companion in fitted.companions] == [5]
 
 
+def test_the_preset_of_the_paper_is_the_one_that_the_records_were_made_with():
+    preset = PNMLClassifier.paper().get_params()
+    assert (preset["metric_penalty"], preset["correlation_penalty"]) == (5e-3, 1e-4)
+    assert (preset["learning_rate"], preset["max_epochs"]) == (1e-3, 40)
+
+
 def test_the_paper_has_no_companions(labelled):
     assert PNMLClassifier.paper("single", max_epochs=1).fit(*labelled).model_.companions == ()
 

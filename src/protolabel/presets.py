@@ -11,7 +11,7 @@ PAPER: Mapping[str, Any] = {
     "metric_rank": None,
     "class_prior": "uniform",
     "prototype_update": "epoch",
-    "metric_penalty": 1e-3,
+    "metric_penalty": 5e-3,
     "correlation_penalty": 1e-4,
     "loss_reduction": "cells",
     "input_dropout": 0.0,
