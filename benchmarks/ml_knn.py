@@ -35,7 +35,7 @@ GRID = tuple(range(3, 22, 2))
 def other_implementation() -> Any:
     """Return the class to compare with."""
     try:
-        from skmultilearn.adapt import (  # type: ignore[import-untyped] # noqa: PLC0415
+        from skmultilearn.adapt import (  # noqa: PLC0415
             MLkNN as OtherMLkNN,
         )
     except ImportError as error:
