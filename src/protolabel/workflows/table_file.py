@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,23 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
-from protolabel.datasets.lines import iter_lines, problem_at
+from protolabel.datasets.lines import problem_at
+from protolabel.datasets.readers.csv_blocks import Block, open_csv
 from protolabel.exceptions import DatasetError
 
-_DELIMITERS = ("\t", ",", ";", "|")
 _BLOCK_ROWS = 1000
 _BLOCK_CELLS = 65_536
 _THRIFT_BYTES = 16 * 1024 * 1024
 # What joins the items of a list cell of Parquet.
 LIST_SEPARATOR = "\x1f"
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some rows, given column by column, and the line that each row ends on."""
-
-    columns: Sequence[Sequence[str]]
-    line_numbers: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -91,62 +82,8 @@ def open_table(
 
 
 def _open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimits) -> TableFile:
-    lines = iter_lines(path, encoding=encoding, limits=limits)
-    first = next(lines, None)
-    if first is None or not first.strip():
-        raise problem_at(path, 1, "expected the names of the columns, received an empty line")
-    delimiter = delimiter or max(_DELIMITERS, key=first.count)
-    rows = _csv_rows(path, first, lines, delimiter)
-    _, cells = next(rows)
-    header = _checked_header(path, [cell.strip() for cell in cells])
-    return TableFile(path, header, _csv_blocks(path, header, rows, delimiter))
-
-
-def _csv_rows(
-    path: Path, first: str, lines: Iterator[str], delimiter: str
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield numbered rows; a quoted cell may run over several lines."""
-
-    def all_lines() -> Iterator[str]:
-        yield first + "\n"
-        for line in lines:
-            yield line + "\n"
-
-    reader = csv.reader(all_lines(), delimiter=delimiter, strict=True)
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise problem_at(
-                path, max(reader.line_num, 1), f"not a row of cells ({error}); check its quotes"
-            ) from error
-        yield reader.line_num, row
-
-
-def _csv_blocks(
-    path: Path, header: Sequence[str], rows: Iterator[tuple[int, list[str]]], delimiter: str
-) -> Iterator[Block]:
-    block: list[list[str]] = []
-    numbers: list[int] = []
-    for number, row in rows:
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise problem_at(
-                path,
-                number,
-                f"{len(row)} cells for {len(header)} columns; a cell that holds {delimiter!r} "
-                "has to be quoted",
-            )
-        block.append(row)
-        numbers.append(number)
-        if len(block) >= _BLOCK_ROWS or len(block) * len(header) >= _BLOCK_CELLS:
-            yield Block(list(zip(*block, strict=True)), numbers)
-            block, numbers = [], []
-    if block:
-        yield Block(list(zip(*block, strict=True)), numbers)
+    header, blocks = open_csv(path, delimiter, encoding, limits)
+    return TableFile(path, _checked_header(path, header), blocks)
 
 
 @contextmanager
