@@ -84,6 +84,17 @@ def test_a_table_becomes_tags(shop):
     assert len(answer["result"]["metrics"]) == 5
 
 
+def test_a_prediction_is_explained(shop):
+    code, stdout, stderr = run(
+        *("explain", "m", "new.csv", "--row", "0", "--no-flips", "--json"), cwd=shop
+    )
+    assert code == 0, stderr
+    answer = json.loads(stdout)
+    assert answer["command"] == "explain"
+    explained = {label["label"] for label in answer["result"]["labels"]}
+    assert explained == {"calm", "happy", "rare"}
+
+
 def test_a_model_is_exported_and_refused_when_damaged(shop):
     pytest.importorskip("onnx")
     code, stdout, stderr = run("export", "m", "--onnx", "m.onnx", cwd=shop)
