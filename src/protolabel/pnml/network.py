@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from protolabel.pnml.distance import label_distances, linear_logits
 from protolabel.pnml.embedding import Embedding
+from protolabel.pnml.label_rows import LabelRows, label_sums
 from protolabel.pnml.prediction import label_logits, log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
 from protolabel.pnml.rows import FeatureRows
@@ -98,22 +99,26 @@ class PrototypeNetwork(nn.Module):
         self.log_weights = prototypes.log_weights.detach()
 
     @torch.no_grad()
-    def observe_labels(self, labels: Tensor, row_weights: Tensor) -> None:
+    def observe_labels(self, labels: LabelRows, row_weights: Tensor) -> None:
         """Set the class priors and find the labels that each slice can learn.
 
         Parameters
         ----------
-        labels : Tensor of shape (n_rows, n_labels)
+        labels : Tensor or SparseLabels of shape (n_rows, n_labels)
         row_weights : Tensor of shape (n_slices, n_rows)
         """
-        by_slice = self.slice_labels(labels)
-        n_positive = (by_slice * row_weights[..., None]).sum(1)
+        if self.settings.shared_embedding:
+            n_positive = label_sums(labels, row_weights.mT).mT
+        else:
+            assert isinstance(labels, Tensor)
+            n_positive = (self.slice_labels(labels) * row_weights[..., None]).sum(1)
         n_rows = row_weights.sum(1, keepdim=True)
         self.active = (n_positive > 0) & (n_positive < n_rows)
         if self.settings.class_prior != "uniform":
             self.log_prior_odds.copy_(log_prior_odds(n_positive, n_rows))
         n_all = torch.tensor(float(len(labels)), device=labels.device)
-        self.constant_logits = log_prior_odds(labels.sum(0), n_all)
+        counts = label_sums(labels, row_weights.new_ones(len(labels), 1)).squeeze(1)
+        self.constant_logits = log_prior_odds(counts, n_all)
 
     def slice_labels(self, labels: Tensor) -> Tensor:
         """Labels as the slices see them: (1, n_rows, n_labels) or (n_slices, n_rows, 1)."""
@@ -126,7 +131,11 @@ class PrototypeNetwork(nn.Module):
         return row_weights.repeat_interleave(self.n_slices // self.n_members, dim=0)
 
     def logits(
-        self, embeddings: Tensor, prototypes: PrototypeSet, stretch: Tensor | None = None
+        self,
+        embeddings: Tensor,
+        prototypes: PrototypeSet,
+        stretch: Tensor | None = None,
+        labels: Tensor | None = None,
     ) -> Tensor:
         """Log-odds of the labels of every slice, (n_slices, n_rows, labels_per_slice).
 
@@ -136,7 +145,17 @@ class PrototypeNetwork(nn.Module):
         prototypes : PrototypeSet
         stretch : Tensor of shape (n_slices, labels_per_slice, n_rows, 2) or None
             Factors on the distances to each side, for the leave-one-out correction.
+        labels : Tensor of int, shape (n_chosen,), or None
+            Labels to compute, where a slice holds many; None for all.
         """
+        if labels is not None:
+            assert stretch is None
+            return self._head_logits(
+                embeddings,
+                PrototypeSet(prototypes.positions[:, labels], prototypes.log_weights[:, labels]),
+                None if self.metric is None else self.metric.index_select(1, labels),
+                self.log_prior_odds.index_select(1, labels),
+            )
         if self.n_added == 0:
             return self._head_logits(
                 embeddings, prototypes, self.metric, self.log_prior_odds, stretch

@@ -14,6 +14,13 @@ from protolabel.exceptions import TrainingError
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints, Progress
 from protolabel.pnml.clustering import Clustering
+from protolabel.pnml.label_rows import LabelRows, SparseLabels
+from protolabel.pnml.label_sampling import (
+    MAX_LABELS_OF_A_STEP,
+    N_ABSENT_LABELS,
+    LabelSample,
+    sample_labels,
+)
 from protolabel.pnml.loss import (
     correlation_penalty,
     cross_entropy,
@@ -25,21 +32,25 @@ from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.new_labels import embedding_moments
 from protolabel.pnml.optimisation import adam, one_cycle
 from protolabel.pnml.prototypes import PrototypeSet
+from protolabel.pnml.row_means import means_of_rows
 from protolabel.pnml.rows import FeatureRows
 from protolabel.pnml.sampling import sample_rows
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
+
+# Entries of the embeddings of all rows that are kept at once for single prototypes.
+_MAX_EMBEDDED_ENTRIES = 2**25
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """Rows and labels to learn from, and optionally rows to watch for early stopping.
 
-    ``labels`` (n_rows, n_labels) of 0 and 1; ``row_weights`` (n_members, n_rows), 0 for the
-    rows that a member must not see.
+    ``labels`` (n_rows, n_labels) of 0 and 1, sparse only for single prototypes that are
+    ``"stale"``; ``row_weights`` (n_members, n_rows), 0 for the rows that a member must not see.
     """
 
     rows: FeatureRows
-    labels: Tensor
+    labels: LabelRows
     row_weights: Tensor
     validation_rows: FeatureRows | None = None
     validation_labels: Tensor | None = None
@@ -164,13 +175,21 @@ class Trainer:
 
         The metric penalty is not in it: the optimiser applies its gradient as weight decay.
         """
+        labels = self.data.labels[batch]
         embeddings, prototypes, stretch = self._queries_and_prototypes(batch)
-        logits = self.network.logits(embeddings, prototypes, stretch)
+        learnable = prototypes.complete & self.network.active
+        sample = self._sampled_labels(labels)
+        if sample is not None:
+            labels = labels[:, sample.labels]
+            learnable = learnable[:, sample.labels] * sample.weights
+        logits = self.network.logits(
+            embeddings, prototypes, stretch, None if sample is None else sample.labels
+        )
         entropy = mean_cross_entropy(
             logits,
-            self.network.slice_labels(self.data.labels[batch]),
+            self.network.slice_labels(labels),
             self.row_weights[:, batch],
-            learnable=prototypes.complete & self.network.active,
+            learnable=learnable,
             n_labels=self.network.n_labels,
             reduction=self.settings.loss_reduction,
         )
@@ -188,6 +207,10 @@ class Trainer:
     @torch.no_grad()
     def refresh_prototypes(self) -> None:
         """Recompute the network's prototypes from all rows, in evaluation mode."""
+        if self._embeds_in_chunks:
+            means = means_of_rows(self.network, self.data.rows, self.data.labels, self.row_weights)
+            self.network.prototypes = means.prototypes
+            return
         self.network.prototypes = support_prototypes(self.network, self._all_rows())
 
     @torch.no_grad()
@@ -197,6 +220,11 @@ class Trainer:
         self.network.double()
         self.data = replace(self.data, labels=self.data.labels.double())
         self.row_weights = self.row_weights.double()
+        if self._embeds_in_chunks:
+            means = means_of_rows(self.network, self.data.rows, self.data.labels, self.row_weights)
+            self.network.prototypes = means.prototypes
+            self.network.mean_embedding, self.network.covariance = means.mean, means.covariance
+            return
         rows = self._all_rows()
         self.network.prototypes = support_prototypes(self.network, rows)
         if self.settings.shared_embedding:
@@ -233,7 +261,23 @@ class Trainer:
             self.checkpoints.save(progress, self.network, self.optimizer, self.generator)
         return progress
 
+    @property
+    def _embeds_in_chunks(self) -> bool:
+        """Whether the embeddings of all rows are never held at once."""
+        if self.settings.prototypes != "single" or not self.settings.shared_embedding:
+            return False
+        n_entries = self.data.rows.n_rows * self.network.n_slices * self.settings.embedding_dim
+        return isinstance(self.data.labels, SparseLabels) or n_entries > _MAX_EMBEDDED_ENTRIES
+
+    def _sampled_labels(self, labels: Tensor) -> LabelSample | None:
+        """Labels that a step on these rows computes, None for all."""
+        few = self.network.n_labels <= MAX_LABELS_OF_A_STEP or not self.settings.shared_embedding
+        if few or self.settings.prototype_update != "stale":
+            return None
+        return sample_labels(labels.any(0), N_ABSENT_LABELS, self.generator)
+
     def _all_rows(self) -> Support:
+        assert isinstance(self.data.labels, Tensor)
         embeddings = self.network.embed(self.data.rows)
         return Support.draw(self.network, embeddings, self.data.labels, self.row_weights)
 
@@ -244,6 +288,7 @@ class Trainer:
             queries = network.embedding(self.data.rows.take(batch), self.generator)
             return queries, network.prototypes, None
         rows, labels, weights = self.data.rows, self.data.labels, self.row_weights
+        assert isinstance(labels, Tensor)
         clusterings, position = self.clusterings, batch
         if self.settings.support_size is not None:
             index = sample_rows(batch, rows.n_rows, self.settings.support_size, self.generator)
@@ -271,9 +316,10 @@ class Trainer:
         return correlation_penalty(means, self.correlations, self.settings.correlation)
 
     def _slice_correlations(self) -> Tensor | None:
-        """Label correlations, or None where a slice holds one label and has none to correlate."""
-        if self.network.labels_per_slice == 1:
+        """Label correlations, or None where they have no weight or a slice holds one label."""
+        if self.network.labels_per_slice == 1 or self.settings.correlation_penalty == 0:
             return None
+        assert isinstance(self.data.labels, Tensor)
         return label_correlations(self.data.labels)
 
     def _set_learning_rate(self) -> None:
