@@ -110,7 +110,8 @@ def test_failed_units_end_in_their_own_code_and_can_be_retried(tmp_path):
     broken = [*QUICK, "--set", "pnml-single.metric_rank=-1", "--methods", "pnml-single"]
     result = invoke("run", *broken, "--output", tmp_path, "--json")
     assert result.exit_code == 5
-    assert result_of(result) == {"n_done": 0, "n_failed": 2, "table": []}
+    page = str(tmp_path / "report.html")
+    assert result_of(result) == {"n_done": 0, "n_failed": 2, "table": [], "report": page}
     assert "2 of 2 units failed" in result.stderr
     failures = result_of(invoke("status", tmp_path, "--json"))["failures"]
     assert all("Traceback" in failure["error"] for failure in failures)
@@ -172,4 +173,4 @@ def test_a_run_in_a_real_process(finished):
     )
     assert done.returncode == 0, done.stderr
     assert "PNML-single(embedding_dim=4, max_epochs=1)" in done.stdout
-    assert done.stderr == ""
+    assert done.stderr == f"Report written to {folder / 'report.html'}\n"

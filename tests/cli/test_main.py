@@ -1,4 +1,3 @@
-import json
 import subprocess
 import sys
 
@@ -86,28 +85,3 @@ def test_an_unknown_dataset_in_a_real_process_gives_a_hint_and_no_traceback(tmp_
     assert "yeats" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_the_demo_prints_one_json_object_and_nothing_else(monkeypatch):
-    from protolabel import methods
-
-    quick = {
-        name: methods.Method(
-            name, m.title, lambda _b=m.build, **p: _b(**(p | {"max_epochs": 1})), m.space
-        )
-        for name, m in methods.METHODS.items()
-    }
-    monkeypatch.setattr(methods, "METHODS", quick)
-    result = CliRunner().invoke(app, ["demo", "--json", "--quiet"])
-    assert result.exit_code == 0, result.output
-    answer = json.loads(result.stdout)
-    assert list(answer["result"]) == ["PNML-single", "PNML-multiple", "PNML (recommended)"]
-    for scores in answer["result"].values():
-        assert list(scores) == [
-            "accuracy",
-            "micro_f1",
-            "macro_f1",
-            "average_precision",
-            "ranking_loss",
-        ]
-    assert result.stderr == ""

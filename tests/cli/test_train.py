@@ -67,8 +67,9 @@ def test_people_get_text_and_the_next_step(protolabel, songs, tmp_path, quick):
     assert "ranking loss" in done.stdout
     assert f"Model written to {tmp_path / 'm'}" in done.stdout
     assert "protolabel predict" in done.stderr
-    # Nothing but the model is left behind.
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert f"Report written to {tmp_path / 'm.html'}" in done.stderr
+    # Nothing but the model and its report is left behind.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.html"]
     quiet = protolabel(*arguments, "--no-holdout", "--force", "--quiet")
     assert (quiet.code, quiet.stderr) == (0, "")
     assert quiet.stdout == f"Model written to {tmp_path / 'm'}\n"

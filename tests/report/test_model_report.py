@@ -138,3 +138,19 @@ def test_mistakes_are_named(fitted):
         model_report(model, X[:10], Y)
     with pytest.raises(ValueError, match="fitted to one class per row"):
         model_report(PNMLClassifier(max_epochs=1, n_members=1).fit(X, Y[:, 0]), X, Y[:, :1])
+
+
+def test_the_map_is_limited_by_its_prototypes_and_keeps_one_label(fitted):
+    from protolabel.inspection.prototype_map import map_prototypes
+
+    model, X, Y = fitted
+    everything = map_prototypes(model, X, Y, max_prototypes=10**6)
+    assert len(everything.labels) == 4
+    per_label = {
+        label: sum(p.label == label for p in everything.prototypes) for label in everything.labels
+    }
+    first, second, *_ = everything.labels
+    limit = per_label[first] + per_label[second]
+    assert map_prototypes(model, X, Y, max_prototypes=limit).labels == (first, second)
+    assert map_prototypes(model, X, Y, max_prototypes=limit - 1).labels == (first,)
+    assert map_prototypes(model, X, Y, max_prototypes=0).labels == (first,)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from protolabel.cli import closing_report
+
 if TYPE_CHECKING:
     from protolabel.experiments.engines.work import Engine
     from protolabel.experiments.folder import RunFolder
@@ -69,13 +71,16 @@ def run(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     retry_failed: RetryFailed = False,
+    report: closing_report.ReportFile = None,
+    no_report: closing_report.NoReport = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Compute every unit that has no record yet, and print the table.
 
     The same folder can be given again with more datasets or methods: only what is new is
-    computed. Ends with code 5 if some units failed.
+    computed. Ends with code 5 if some units failed. A page with all results is written to
+    report.html in the folder, and anew each time.
 
     Example: protolabel benchmark run --datasets emotions,yeast --output runs/small
     """
@@ -96,6 +101,7 @@ def run(
         metrics=(*PAPER_METRICS, *further),
     )
     folder = RunFolder(output)
+    page_file = _page_file(folder, report, no_report=no_report)
     folder.add(protocol)
     _run(
         folder,
@@ -103,6 +109,7 @@ def run(
         jobs=jobs,
         scheduler=scheduler,
         retry_failed=retry_failed,
+        page_file=page_file,
         quiet=quiet,
         as_json=as_json,
     )
@@ -114,6 +121,8 @@ def resume(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     retry_failed: RetryFailed = False,
+    report: closing_report.ReportFile = None,
+    no_report: closing_report.NoReport = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -121,12 +130,15 @@ def resume(
 
     Example: protolabel benchmark resume runs/small --jobs 2
     """
+    found = _existing_run(folder)
+    page_file = _page_file(found, report, no_report=no_report)
     _run(
-        _existing_run(folder),
+        found,
         "benchmark resume",
         jobs=jobs,
         scheduler=scheduler,
         retry_failed=retry_failed,
+        page_file=page_file,
         quiet=quiet,
         as_json=as_json,
     )
@@ -203,10 +215,11 @@ def _run(
     jobs: int | None,
     scheduler: str | None,
     retry_failed: bool,
+    page_file: Path | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Compute what is missing, print the table and end with the fitting code."""
+    """Compute what is missing, print the table, write the page, end with the fitting code."""
     from rich.console import Console
 
     from protolabel.cli.benchmark_text import print_table
@@ -217,22 +230,41 @@ def _run(
     with LiveView(Console(stderr=True, quiet=quiet), n_workers) as view:
         records = run_missing(folder, engine=engine, retry_failed=retry_failed, observer=view)
     failed = [record for record in records if not record.is_ok]
+    if not as_json:
+        print_table(records)
+    written = closing_report.write_closing_report(lambda: _page(folder), page_file)
     if as_json:
         result = {
             "n_done": len(records) - len(failed),
             "n_failed": len(failed),
             "table": _table_rows(records),
+            "report": None if written.path is None else str(written.path),
         }
-        _print_json(command, result)
-    else:
-        print_table(records)
+        _print_json(command, result, **written.as_json())
+    elif written.path is not None and not quiet:
+        typer.echo(f"Report written to {written.path}", err=True)
     if failed:
         typer.echo(
             f"{len(failed)} of {len(records)} units failed; see `protolabel benchmark status "
             f"{folder.path}`, and --retry-failed to compute them anew.",
             err=True,
         )
-        raise typer.Exit(EXIT_SOME_FAILED)
+        if written.problem is None:
+            raise typer.Exit(EXIT_SOME_FAILED)
+    written.end()
+
+
+def _page_file(folder: RunFolder, given: Path | None, *, no_report: bool) -> Path | None:
+    """File of the page: report.html of the run by default."""
+    return closing_report.check_report_file(
+        folder.path / "report.html", given, no_report=no_report, may_replace="own"
+    )
+
+
+def _page(folder: RunFolder) -> str:
+    from protolabel.report.run_report import run_report
+
+    return run_report(folder.path)
 
 
 def _engine(jobs: int | None, scheduler: str | None) -> tuple[Engine, int | None]:
@@ -306,5 +338,5 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _print_json(command: str, result: Any) -> None:
-    typer.echo(json.dumps({"schema": 1, "command": command, "result": result}))
+def _print_json(command: str, result: Any, **more: Any) -> None:
+    typer.echo(json.dumps({"schema": 1, "command": command, "result": result, **more}))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from protolabel.cli import closing_report, common
 
 NEXT_STEPS = """
 What to try next:
@@ -19,38 +22,53 @@ What to try next:
 
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the split and of the training.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    report: closing_report.ReportFile = None,
+    no_report: closing_report.NoReport = False,
+    as_json: common.AsJson = False,
     quiet: Annotated[bool, typer.Option(help="No progress and no hints.")] = False,
 ) -> None:
     """Train on the bundled yeast data and score a held-out fifth of it.
 
-    Trains PNML-single and PNML-multiple as in the paper, and the recommended configuration.
+    Trains PNML-single and PNML-multiple as in the paper, and the recommended configuration, and
+    writes a page on them to protolabel-demo.html.
 
     Example: protolabel demo --seed 1
     """
+    page_file = closing_report.check_report_file(
+        Path("protolabel-demo.html"), report, no_report=no_report, may_replace="own"
+    )
     from rich.console import Console
 
     from protolabel.datasets import load_dataset
-    from protolabel.experiments.holdout import hold_out_scores
     from protolabel.experiments.tables import metric_table
-    from protolabel.methods import find_method
     from protolabel.progress import ProgressBar
+    from protolabel.workflows.demonstration import demonstrate
 
     messages = Console(stderr=True, quiet=quiet)
+
+    def watch(title: str) -> Sequence[Any] | None:
+        messages.print(f"Training {title} ...")
+        return None if quiet else [ProgressBar(title, messages)]
+
     dataset = load_dataset("yeast")
     summary = dataset.summary()
     messages.print(
         f"yeast: {summary.n_samples} genes, {summary.n_features} features, "
         f"{summary.n_labels} functional classes, {summary.cardinality:.2f} per gene."
     )
-    results = {}
-    for name in ("pnml-single", "pnml-multiple", "pnml"):
-        title = find_method(name).title
-        messages.print(f"Training {title} ...")
-        callbacks = None if quiet else [ProgressBar(title, messages)]
-        results[title] = hold_out_scores(dataset, name, seed=seed, callbacks=callbacks)
+    done = demonstrate(
+        dataset, ("pnml-single", "pnml-multiple", "pnml"), seed=seed, callbacks=watch
+    )
+    if not as_json:
+        Console().print(metric_table("yeast, held-out fifth", done.results))
+    written = closing_report.write_closing_report(
+        lambda: done.page("Demo: yeast", "yeast that were held out"), page_file
+    )
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "command": "demo", "result": results}))
-        return
-    Console().print(metric_table("yeast, held-out fifth", results))
-    messages.print(NEXT_STEPS, highlight=False)
+        place = None if written.path is None else str(written.path)
+        common.print_json("demo", done.results, report=place, **written.as_json())
+    else:
+        if written.path is not None:
+            messages.print(f"Report written to {written.path}", markup=False, highlight=False)
+        messages.print(NEXT_STEPS, highlight=False)
+    written.end()

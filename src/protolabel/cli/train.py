@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import closing_report, common
 
 
 def train(
@@ -52,6 +52,8 @@ def train(
     file_format: common.FileFormat = None,
     delimiter: common.Delimiter = None,
     encoding: common.Encoding = "utf-8",
+    report: closing_report.ReportFile = None,
+    no_report: closing_report.NoReport = False,
     force: common.Force = False,
     quiet: common.Quiet = False,
     as_json: common.AsJson = False,
@@ -60,6 +62,7 @@ def train(
 
     Columns of numbers and of words may be mixed and have empty cells; what becomes of them is
     stored with the model. The model is the one that was measured; --no-holdout uses all rows.
+    A page on the model and the held-out rows is written beside it, as MODEL.html.
 
     Example: protolabel train songs.csv --labels calm,happy,sad --model songs-model
 
@@ -71,6 +74,8 @@ def train(
         raise typer.BadParameter("--test-size and --no-holdout contradict each other; use one.")
     if test_size is not None and not 0 < test_size < 1:
         raise typer.BadParameter(f"--test-size is {test_size}; expected a share between 0 and 1.")
+    if no_holdout and report is not None:
+        raise typer.BadParameter("--report shows held-out rows; leave out --no-holdout.")
     options = common.file_options(
         labels=labels,
         n_labels=n_labels,
@@ -87,6 +92,13 @@ def train(
 
     # What costs nothing to find out comes before the libraries that take seconds to load.
     common.check_new_folder(model, force=force, replaceable=FOLDER_FILES)
+    beside = model.with_name(f"{model.resolve().name}.html")
+    page_file = closing_report.check_report_file(
+        beside,
+        report,
+        no_report=no_report or no_holdout,
+        may_replace="any" if force else "no",
+    )
     format_of(data, options)
     estimator = _estimator(
         method, settings, effort, objective, seed=seed, device=device, checkpoint=checkpoint
@@ -94,6 +106,7 @@ def train(
     from protolabel.workflows.labelled_data import read_labelled
     from protolabel.workflows.model_folder import save_trained
     from protolabel.workflows.training import train_model
+    from protolabel.workflows.training_report import training_report
 
     tell = common.messenger(quiet=quiet)
     common.limit_threads(jobs)
@@ -118,6 +131,12 @@ def train(
         )
         _forget_progress(result.model)
         save_trained(result.model, result.inputs, model, metrics=result.metrics, force=force)
+        if not as_json:
+            _print_result(result, model)
+        written = closing_report.write_closing_report(
+            lambda: training_report(result, title=f"Model {model.resolve().name}", data=found.name),
+            page_file,
+        )
     if as_json:
         answer = {
             "model": str(model),
@@ -129,16 +148,23 @@ def train(
             "metrics": result.metrics,
             "seconds": round(result.seconds, 3),
             "notes": found.notes,
+            "report": None if written.path is None else str(written.path),
         }
-        common.print_json("train", answer)
-        return
+        common.print_json("train", answer, **written.as_json())
+    else:
+        if written.path is not None:
+            tell(f"Report written to {written.path}")
+        tell(f"Next: protolabel predict {model} NEW-FILE")
+    written.end()
+
+
+def _print_result(result: Any, model: Path) -> None:
     if result.metrics:
         common.print_metrics(
             f"Trained on {result.n_train} rows, measured on {result.n_test} others:",
             result.metrics,
         )
     typer.echo(f"Model written to {model}")
-    tell(f"Next: protolabel predict {model} NEW-FILE")
 
 
 def _estimator(

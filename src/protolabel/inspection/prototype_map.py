@@ -80,6 +80,7 @@ def map_prototypes(
     member: int = 0,
     max_rows: int = 400,
     max_labels: int = 15,
+    max_prototypes: int = 200,
     random_state: int = 0,
 ) -> PrototypeMap:
     """Lay out rows and prototypes by their distances in the embedding of one network.
@@ -96,6 +97,9 @@ def map_prototypes(
         Network to look into.
     max_rows, max_labels : int, default=400 and 15
         Rows, drawn at random, and labels, the most frequent ones, that are shown.
+    max_prototypes : int, default=200
+        Labels are left out from the one on that would bring more prototypes; the first is
+        always shown. The layout takes a second for a few hundred points.
     random_state : int, default=0
         Seed of draw and layout.
 
@@ -110,6 +114,8 @@ def map_prototypes(
     known = np.flatnonzero(active[member])
     shown = known[np.argsort(-counts[known], kind="stable")]
     shown = shown[: max_labels if network.settings.shared_embedding else 1]
+    totals = np.cumsum(model.n_prototypes_[member][shown].sum(axis=1))
+    shown = shown[: max(1, int((totals <= max_prototypes).sum()))]
     if len(shown) == 0:
         raise ValueError("No network knows a label: there are no prototypes to map.")
     scaled = model.model_.scaler.transform(model._checked(X))

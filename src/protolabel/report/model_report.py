@@ -80,6 +80,29 @@ def model_report(
     >>> page.count("<section")
     5
     """
+    sections = model_sections(
+        model,
+        X,
+        Y,
+        max_rows=max_rows,
+        max_labels=max_labels,
+        member=member,
+        random_state=random_state,
+    )
+    return render_page(title, model_subtitle(model, Y, data_name), sections)
+
+
+def model_sections(
+    model: MultilabelClassifier,
+    X: Any,
+    Y: Any,
+    *,
+    max_rows: int = 400,
+    max_labels: int = 15,
+    member: int = 0,
+    random_state: int = 0,
+) -> list[Section]:
+    """The parts of a page on a model; the arguments are those of :func:`model_report`."""
     check_is_fitted(model)
     if model._kind != "multilabel":
         raise ValueError(
@@ -112,9 +135,14 @@ def model_report(
             counts = np.asarray(labels.sum(axis=0)).ravel()
             learned = prototype_similarity(network)
             sections.append(dependency_section(label_correlation(labels), learned, counts, names))
-    n_samples, n_labels = labels.shape
-    subtitle = f"{type(model).__name__} on {n_samples} rows with {n_labels} labels"
-    return render_page(title, f"{subtitle} of {data_name}" if data_name else subtitle, sections)
+    return sections
+
+
+def model_subtitle(model: MultilabelClassifier, Y: Any, data_name: str = "") -> str:
+    """Class of a model and size of the data."""
+    n_samples, n_labels = np.shape(Y)
+    text = f"{type(model).__name__} on {n_samples} rows with {n_labels} labels"
+    return f"{text} of {data_name}" if data_name else text
 
 
 def _as_labels(Y: Any, model: MultilabelClassifier, X: Any) -> sp.csr_array:

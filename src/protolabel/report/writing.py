@@ -6,6 +6,25 @@ import os
 import tempfile
 from pathlib import Path
 
+_MARK = b'<meta name="generator" content="protolabel '
+_HEAD = 4096
+
+
+def is_own_page(path: Path) -> bool:
+    """Whether a file is a page that protolabel wrote.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from protolabel.report.page import render_page
+    >>> path = Path(mkdtemp()) / "page.html"
+    >>> write_page(render_page("Mine", "", []), path)
+    >>> is_own_page(path)
+    True
+    """
+    with path.open("rb") as file:
+        return _MARK in file.read(_HEAD)
+
 
 def write_page(page: str, path: Path, *, force: bool = False) -> None:
     """Write a page.

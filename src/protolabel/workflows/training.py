@@ -26,14 +26,36 @@ DEFAULT_TEST_SIZE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class TrainingResult:
-    """A trained model, what it makes of a file, and what it was measured to be worth."""
+    """A trained model, what it makes of a file, and what it was measured to be worth.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    inputs : TableInputs, SparseInputs or TextInputs
+        What became of the columns.
+    metrics : dict of str to float
+        What the held-out rows say; empty where none were held out.
+    n_train : int
+        Rows that the model was fitted to.
+    X_test, Y_test : array or sparse
+        The held-out rows, encoded, and their labels.
+    seconds : float
+        Time of the fit.
+    """
 
     model: Any
     inputs: StoredInputs
     metrics: dict[str, float]
     n_train: int
-    n_test: int
+    X_test: Any
+    Y_test: Any
     seconds: float
+
+    @property
+    def n_test(self) -> int:
+        """Number of rows that were held out."""
+        return int(self.Y_test.shape[0])
 
 
 def train_model(
@@ -90,9 +112,10 @@ def train_model(
     options: dict[str, Any] = {} if checkpoint is None else {"checkpoint_dir": checkpoint}
     model.fit(X[train], Y[train], **options)
     seconds = time.perf_counter() - started
-    metrics = measured(model, X[test], Y[test]) if len(test) else {}
+    X_test, Y_test = X[test], Y[test]
+    metrics = measured(model, X_test, Y_test) if len(test) else {}
     name_outputs(model, data.label_names, inputs)
-    return TrainingResult(model, inputs, metrics, len(train), len(test), seconds)
+    return TrainingResult(model, inputs, metrics, len(train), X_test, Y_test, seconds)
 
 
 def split_rows(
