@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
+from protolabel.pnml.label_rows import LabelRows, SparseLabels
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.new_labels import network_with_label
 from protolabel.pnml.rows import FeatureRows, feature_rows
+from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
@@ -31,6 +34,11 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # With fewer out-of-fold rows a tuned threshold follows noise; log-odds of zero are kept then.
 MIN_ROWS_TO_TUNE_THRESHOLDS = 100
+# A label matrix with more cells is kept in compressed rows where training allows it.
+_MAX_DENSE_LABEL_CELLS = 2**25
+# Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
+_MAX_JUDGED_CELLS = 2**24
+_MIN_JUDGED_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -80,13 +88,21 @@ class FittedModel:
         """Log-odds of every label, (n_samples, n_labels)."""
         scaled = self.scaler.transform(X)
         rows = feature_rows(scaled, self.network.positions.device)
-        logits = self.network.average_members(self.network.member_logits(rows)).cpu().numpy()
+        logits = self.scorer.scores(rows).cpu().numpy()
         if self.fusion is None:
             return logits
         # Companions do not know the labels that were added after training.
         added = ((0, 0), (0, self.network.n_added))
         others = [np.pad(companion.scores(scaled), added) for companion in self.companions]
         return self.fusion.combine([logits, *others])
+
+    @cached_property
+    def scorer(self) -> NetworkScorer:
+        """The network prepared for prediction."""
+        return NetworkScorer(self.network)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "scorer"}
 
     def embeddings(self, X: Matrix) -> np.ndarray:
         """Embeddings of all members side by side, (n_samples, n_members * dim)."""
@@ -157,7 +173,7 @@ def fit_model(
     folds = _member_folds(Y_train, options, rng)
     data = TrainingData(
         rows=rows,
-        labels=_label_tensor(Y_train, device),
+        labels=_label_rows(Y_train, settings, device),
         row_weights=_row_weights(folds, options.n_members, device),
         validation_rows=(
             feature_rows(scaler.transform(X[held_out]), device) if held_out.any() else None
@@ -176,13 +192,15 @@ def fit_model(
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
         return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
-    scores = _out_of_fold_scores(network, rows, folds)
-    companions, companion_scores = _fit_companions(X_scaled, Y_train, options, rng)
+    judged = _judged_rows(Y_train, rng)
+    scores = _out_of_fold_scores(network, rows, folds, judged)
+    X_judged, Y_judged = X_scaled[judged], Y_train[judged]
+    companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
     fusion = None
     if companions:
-        fusion = fit_fusion([scores, *companion_scores], Y_train, rng)
+        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
         scores = fusion.combine([scores, *companion_scores])
-    thresholds = _tuned_thresholds(scores, Y_train, options, rng)
+    thresholds = _tuned_thresholds(scores, Y_judged, options, rng)
     return FittedModel(network, scaler, thresholds, history, companions, fusion)
 
 
@@ -257,16 +275,34 @@ def _label_tensor(Y: sp.csr_array, device: torch.device) -> torch.Tensor:
     return torch.from_numpy(Y.toarray()).to(device, torch.float32)
 
 
+def _label_rows(Y: sp.csr_array, settings: PNMLSettings, device: torch.device) -> LabelRows:
+    """Labels to train on: dense where they are small, or needed as such."""
+    by_batch = settings.prototypes == "single" and settings.prototype_update == "stale"
+    if by_batch and settings.shared_embedding and np.prod(Y.shape) > _MAX_DENSE_LABEL_CELLS:
+        return SparseLabels.of(Y, device)
+    return _label_tensor(Y, device)
+
+
+def _judged_rows(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray | slice:
+    """Rows that companions, calibration and thresholds see: all, or a sample in their order."""
+    n_samples, n_labels = Y.shape
+    n_judged = max(_MAX_JUDGED_CELLS // n_labels, _MIN_JUDGED_ROWS)
+    if n_samples <= n_judged:
+        return slice(None)
+    return np.sort(rng.permutation(n_samples)[:n_judged])
+
+
 def _out_of_fold_scores(
-    network: PrototypeNetwork, rows: FeatureRows, folds: np.ndarray
+    network: PrototypeNetwork, rows: FeatureRows, folds: np.ndarray, judged: np.ndarray | slice
 ) -> np.ndarray:
-    """The score of each row by the member that never saw it."""
+    """The score of each judged row by the member that never saw it."""
+    positions, folds = np.arange(len(folds))[judged], folds[judged]
     scores = np.empty((len(folds), network.n_labels))
     for member in range(network.n_members):
         own = np.flatnonzero(folds == member)
-        index = torch.from_numpy(own).to(network.positions.device)
-        member_logits = network.member_logits(rows.take(index))[member : member + 1]
-        scores[own] = network.average_members(member_logits).cpu().numpy()
+        index = torch.from_numpy(positions[own]).to(network.positions.device)
+        scorer = NetworkScorer(network, [member])
+        scores[own] = scorer.scores(rows.take(index)).cpu().numpy()
     return scores
 
 

@@ -50,7 +50,7 @@ def label_distances(
     else:
         squares = _squared_mahalanobis(embeddings, prototypes, metric)
     squares = squares.clamp_min(0)
-    return squares if squared else (squares + _root_offset(squares.dtype)).sqrt()
+    return squares if squared else (squares + root_offset(squares.dtype)).sqrt()
 
 
 def linear_logits(embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
@@ -146,6 +146,6 @@ class _SquaredMahalanobis(torch.autograd.Function):
         return by_embeddings, by_prototypes, by_metric
 
 
-def _root_offset(dtype: torch.dtype) -> float:
+def root_offset(dtype: torch.dtype) -> float:
     """What keeps the gradient of the root finite where an embedding meets its prototype."""
     return 1e-12 if dtype == torch.float64 else 1e-6

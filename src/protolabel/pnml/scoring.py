@@ -1,0 +1,226 @@
+"""Log-odds of new rows by a trained network, with all that does not depend on them prepared.
+
+A squared distance |U_k (e - p)|^2 is e' G_k e - 2 e' G_k p + p' G_k p with G_k = U_k' U_k. The
+last two terms are one product with a weight vector per prototype. The first is shared by all
+prototypes of a label: the squared length of U_k e where U_k has few rows, else the product of
+the symmetric G_k with the products of all pairs of coordinates, half as much work as U_k e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from protolabel.pnml.distance import root_offset
+from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.rows import FeatureRows
+
+# Coordinates whose pairs are formed at once; pairs inside of a block are formed twice.
+_PAIR_BLOCK = 16
+# Entries of the largest tensor that is made for a chunk of rows.
+_CHUNK_ENTRIES = 2**20
+_MIN_CHUNK_ROWS, _MAX_CHUNK_ROWS = 16, 1024
+
+
+class NetworkScorer:
+    """Scores rows by some members of a trained network.
+
+    The network must not change afterwards: what was prepared would not follow.
+
+    Parameters
+    ----------
+    network : PrototypeNetwork
+        With its final prototypes.
+    members : sequence of int or None, default=None
+        Members that take part; None for all.
+    """
+
+    def __init__(self, network: PrototypeNetwork, members: Sequence[int] | None = None) -> None:
+        chosen = range(network.n_members) if members is None else members
+        self.network = network
+        self.members = torch.tensor(list(chosen), device=network.positions.device)
+        self.prepared = network.settings.shared_embedding
+        if not self.prepared:
+            return
+        with torch.no_grad():
+            self.weight = network.embedding.weight[:, self.members].flatten(1).contiguous()
+            self.active = network.active[self.members]
+            self.all_active = bool(self.active.all())
+            self.heads = [_Head.of(network, self.members, g) for g in _label_groups(network)]
+
+    @torch.inference_mode()
+    def scores(self, rows: FeatureRows) -> Tensor:
+        """Mean log-odds over the members that know a label, else its prior, (n_rows, n_labels)."""
+        if not self.prepared:
+            logits = self.network.member_logits(rows)[self.members]
+            return self.network.average_members(logits)
+        if rows.n_rows <= self._chunk_rows:
+            return self._scores_of_chunk(rows)
+        scores = self.weight.new_empty(rows.n_rows, self.network.n_labels)
+        index = torch.arange(rows.n_rows, device=scores.device)
+        for chunk in index.split(self._chunk_rows):
+            scores[chunk[0] : chunk[-1] + 1] = self._scores_of_chunk(rows.take(chunk))
+        return scores
+
+    @property
+    def _chunk_rows(self) -> int:
+        """Rows whose largest intermediate result stays small, whatever the number of labels."""
+        per_row = max(head.entries_per_row for head in self.heads)
+        return min(max(_CHUNK_ENTRIES // per_row, _MIN_CHUNK_ROWS), _MAX_CHUNK_ROWS)
+
+    def _scores_of_chunk(self, rows: FeatureRows) -> Tensor:
+        embeddings = self._embedded(rows.to(self.weight.dtype))
+        parts = [head.logits(embeddings) for head in self.heads]
+        logits = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        if self.all_active:
+            total = logits[0]
+            # Member by member: the order of a sum over an axis depends on the number of labels.
+            for one in logits[1:]:
+                total = total + one
+            # A sum that is no number comes from a member that is to be left out.
+            if not bool(total.isnan().any()):
+                return total / len(logits)
+        return self.network.average_members(torch.where(self.active[:, None, :], logits, torch.nan))
+
+    def _embedded(self, rows: FeatureRows) -> Tensor:
+        """Embeddings of the chosen members, (n_chosen, n_rows, dim)."""
+        layers = self.network.embedding
+        product = rows.product(self.weight)
+        hidden = product.unflatten(1, (len(self.members), -1)).transpose(0, 1)
+        slope = layers.negative_slope
+        hidden = functional.leaky_relu(hidden + layers.bias[self.members], slope)
+        if layers.top_weight is not None and layers.top_bias is not None:
+            top = torch.matmul(hidden, layers.top_weight[self.members])
+            hidden = functional.leaky_relu(top + layers.top_bias[self.members], slope)
+        return hidden
+
+
+@dataclass(frozen=True)
+class _Head:
+    """Prepared distances to the prototypes of some labels.
+
+    ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``quadratic`` holds U as
+    (n_members, dim, rank * n_labels) or the blocks of G as (n_members, n_pairs, n_labels), and
+    is None for the plain distance; ``linear`` (n_members, dim, 2 * n_slots * n_labels) and
+    ``constant`` (n_members, 1, 2 * n_slots * n_labels) belong to the prototypes.
+    """
+
+    centre: Tensor
+    quadratic: Tensor | None
+    is_paired: bool
+    linear: Tensor
+    constant: Tensor
+    log_weights: Tensor
+    prior: Tensor
+    scale: Tensor | None
+    squared: bool
+
+    @classmethod
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> _Head:
+        positions = network.positions[members, labels].flatten(2, 3)  # (members, labels, P, dim)
+        centre = positions.mean(dim=(1, 2))[:, None, :]
+        positions = positions - centre[:, None]
+        metric = None if network.metric is None else network.metric[members, labels]
+        if metric is None:
+            by_metric, quadratic, is_paired = positions, None, False
+        else:
+            by_metric = torch.matmul(torch.matmul(positions, metric.mT), metric)  # G p
+            rank, dim = metric.shape[-2:]
+            is_paired = rank > (dim + _PAIR_BLOCK) // 2
+            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 2, 1).flatten(2)
+        # Labels last: the work on each distance runs along them.
+        linear = (-2 * by_metric).permute(0, 3, 2, 1).flatten(2)
+        constant = (positions * by_metric).sum(-1).mT.flatten(1)[:, None, :]
+        variance = network.log_variance
+        return cls(
+            centre=centre,
+            quadratic=None if quadratic is None else quadratic.contiguous(),
+            is_paired=is_paired,
+            linear=linear.contiguous(),
+            constant=constant.contiguous(),
+            log_weights=network.log_weights[members, labels].permute(0, 2, 3, 1).contiguous(),
+            prior=network.log_prior_odds[members, labels][:, None, :].contiguous(),
+            scale=None if variance is None else (2 * variance[members].exp()).view(-1, 1, 1, 1),
+            squared=network.settings.squared_distance,
+        )
+
+    @property
+    def entries_per_row(self) -> int:
+        """Size of the largest intermediate result of a row."""
+        widths = [self.linear.shape[2]]
+        if self.quadratic is not None:
+            widths.append(self.quadratic.shape[1 if self.is_paired else 2])
+        return len(self.linear) * max(widths)
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Log-odds of the labels, (n_members, n_rows, n_labels)."""
+        centred = embeddings - self.centre
+        n_members, n_rows, _ = centred.shape
+        n_slots, n_labels = self.log_weights.shape[2:]
+        squares = torch.baddbmm(self.constant, centred, self.linear)
+        squares = squares.view(n_members, n_rows, 2 * n_slots, n_labels)
+        squares += self._lengths(centred)[:, :, None, :]
+        squares.clamp_min_(0)
+        distances = squares if self.squared else squares.add_(root_offset(squares.dtype)).sqrt_()
+        if self.scale is not None:
+            distances = distances / self.scale
+        distances = distances.view(n_members, n_rows, 2, n_slots, n_labels)
+        if n_slots == 1:
+            ratio = distances[:, :, 0, 0] - distances[:, :, 1, 0]
+            missing = self.log_weights[:, 1, 0] - self.log_weights[:, 0, 0]
+            return ratio.add_(self.prior).add_(missing[:, None, :])
+        log_density = torch.logsumexp(self.log_weights[:, None] - distances, dim=3)
+        return log_density[:, :, 1] - log_density[:, :, 0] + self.prior
+
+    def _lengths(self, centred: Tensor) -> Tensor:
+        """Value of e' G_k e for every row and label, (n_members, n_rows, 1 or n_labels)."""
+        if self.quadratic is None:
+            return centred.square().sum(-1, keepdim=True)
+        if self.is_paired:
+            return torch.bmm(_pairs(centred), self.quadratic)
+        n_members, n_rows, _ = centred.shape
+        n_labels = self.log_weights.shape[-1]
+        projected = torch.bmm(centred, self.quadratic).view(n_members, n_rows, -1, n_labels)
+        lengths = projected[:, :, 0].square()
+        for position in range(1, projected.shape[2]):
+            part = projected[:, :, position]
+            lengths.addcmul_(part, part)
+        return lengths
+
+
+def _label_groups(network: PrototypeNetwork) -> list[slice]:
+    """Trained labels, and each label that came later.
+
+    Products of another size or layout round differently: each label is computed as it was first.
+    """
+    trained = network.n_labels - network.n_added
+    return [slice(0, trained), *(slice(k, k + 1) for k in range(trained, network.n_labels))]
+
+
+def _pairs(values: Tensor) -> Tensor:
+    """Products of coordinates, every pair of blocks once, (n_members, n_rows, n_pairs)."""
+    dim = values.shape[-1]
+    parts = [
+        (values[..., start : start + _PAIR_BLOCK, None] * values[..., None, start:]).flatten(2)
+        for start in range(0, dim, _PAIR_BLOCK)
+    ]
+    return torch.cat(parts, dim=-1)
+
+
+def _packed(metric: Tensor) -> Tensor:
+    """Entries of G_k = U_k' U_k in the order of :func:`_pairs`, (n_members, n_pairs, n_labels).
+
+    A pair of different blocks is formed once and stands for two entries of G.
+    """
+    dim = metric.shape[-1]
+    parts = []
+    for start in range(0, dim, _PAIR_BLOCK):
+        stop = min(start + _PAIR_BLOCK, dim)
+        block = torch.matmul(metric[..., start:stop].mT, metric[..., start:])
+        block[..., stop - start :] *= 2
+        parts.append(block.flatten(2))
+    return torch.cat(parts, dim=-1).mT
