@@ -32,7 +32,7 @@ def reproduce(
         str,
         typer.Argument(
             help="main, statistics, ablation, sampling, runtime, sensitivity, prototypes, "
-            "correlation, or all of them."
+            "correlation, ingredients, or all of them."
         ),
     ],
     output: Annotated[Path, typer.Option(help="Folder; each study has one of its name in it.")],

@@ -11,6 +11,7 @@ from protolabel.experiments.studies import Request, find_study, fitted_study, ru
 REQUESTS = {
     "ablation": quick_folds("pnml-multiple", "pnml-i", "pnml-d"),
     "main": quick_folds("pnml-single", methods=("br", "ml-knn", "pnml-single", "parabel")),
+    "ingredients": quick_folds("pnml", first_folds=1),
     "runtime": quick_folds("pnml-single", "pnml-multiple"),
     "sampling": quick_folds("pnml-single", first_folds=1),
     "sensitivity": quick_folds("pnml-multiple", first_folds=1),

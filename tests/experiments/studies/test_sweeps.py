@@ -172,3 +172,40 @@ def test_a_single_fold_has_no_deviation(tmp_path):
     found = findings_of("sampling", Request(datasets=(SMALL,)), tmp_path, folds={0})
     assert found.sections[0].rows[0][1] == "0.500"
     assert csv_text(found.tables[0]).splitlines()[1].split(",")[-7:-4] == ["0.5", "", ""]
+
+
+def test_every_ingredient_is_changed_from_its_base_and_computed_once():
+    (protocol,) = find_study("ingredients").protocols(Request())
+    assert len(protocol.datasets) >= 10
+    assert len(set(protocol.arms)) == len(protocol.arms)
+    settings = [dict(arm.settings) for arm in protocol.arms]
+    assert {} in settings
+    # The network alone is a change of the whole, and the base of the second table.
+    assert settings.count({"n_landmarks": 0, "n_trees": 0}) == 1
+    assert {"class_prior": "uniform", "n_landmarks": 0, "n_trees": 0} in settings
+
+
+def test_an_ingredient_pays_where_the_change_is_worse(tmp_path):
+    def value(unit):
+        return 0.25 if dict(unit.settings).get("n_trees") == 0 else 0.75
+
+    request = Request(datasets=("emotions", "yeast"))
+    findings = findings_of("ingredients", request, tmp_path, value=value)
+    whole, network = findings.sections
+    assert [section.title for section in findings.sections] == ["The whole", "The network alone"]
+    row = next(row for row in whole.rows if row[0] == "without the forest")
+    # A smaller ranking loss is better, so half as much of it counts against the base.
+    assert row[1].startswith("+0.500 (2/0)")
+    assert row[5].startswith("-0.500 (0/2)")
+    assert all(cell.startswith("+0.000 (0/0)") for cell in network.rows[1][1:6])
+    assert findings.summary["without the forest (The whole)"]["accuracy"] == 0.5
+
+
+def test_datasets_that_lack_a_variant_are_left_out(tmp_path):
+    study = find_study("ingredients")
+    request = Request(datasets=("emotions", "yeast"))
+    records = records_of(study.protocols(request))
+    short = [r for r in records if not (r.unit.dataset == "yeast" and r.unit.settings == ())]
+    whole, network = study.findings(Material(request, tmp_path, tuple(short))).sections
+    assert "Over emotions:" in whole.text
+    assert "Over emotions, yeast:" in network.text

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from protolabel.experiments.studies.ablation import Ablation
 from protolabel.experiments.studies.correlation import Correlation
+from protolabel.experiments.studies.ingredients import Ingredients
 from protolabel.experiments.studies.main_results import MainResults
 from protolabel.experiments.studies.prototypes import Prototypes
 from protolabel.experiments.studies.runtime import Runtime
@@ -24,6 +25,7 @@ STUDIES: Mapping[str, Study] = {
         Sampling(),
         Ablation(),
         Runtime(),
+        Ingredients(),
         MainResults(),
         Statistics(),
     )
