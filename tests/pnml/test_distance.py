@@ -56,7 +56,7 @@ def test_without_centring_the_expansion_would_lose_those_digits():
 def test_labels_in_chunks_give_the_same_distances(monkeypatch):
     e, p, U = random_problem(n_labels=7)
     whole = label_distances(e, p, U)
-    monkeypatch.setattr(distance, "_MAX_PROJECTION_ENTRIES", 2 * 5 * 3 * 2)
+    monkeypatch.setattr(distance, "_CHUNK_ENTRIES", 5 * 3 * 2)
     assert torch.equal(label_distances(e, p, U), whole)
 
 

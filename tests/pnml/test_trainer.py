@@ -73,8 +73,8 @@ def test_weight_decay_is_the_gradient_of_the_metric_penalty(trainer_for, reducti
     inside, decayed = (
         trainer_for(torch.float64, metric_penalty=0.05, loss_reduction=reduction) for _ in range(2)
     )
-    for group in inside.optimizer.param_groups:
-        group["weight_decay"] = 0.0
+    for group in inside.optimizer.groups:
+        group.weight_decay = 0.0
     for _ in range(3):
         inside.optimizer.zero_grad()
         (inside.loss(batch).total + weight * inside.network.metric.square().sum()).backward()

@@ -21,6 +21,7 @@ from torch import Tensor
 from protolabel.exceptions import ModelFileError
 from protolabel.pnml.callbacks import EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
+from protolabel.pnml.optimisation import Adam
 from protolabel.safefiles.bundle import Bundle, BundleFormat, write_bundle
 from protolabel.safefiles.fields import Fields
 
@@ -65,15 +66,14 @@ class Checkpoints:
         self,
         progress: Progress,
         network: PrototypeNetwork,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Adam,
         generator: torch.Generator,
     ) -> None:
         """Write the state after an epoch, then delete that of the epoch before."""
         tensors = {"generator": generator.get_state()}
         tensors |= {f"network.{name}": value for name, value in network.state_dict().items()}
         tensors |= {f"best.{name}": value for name, value in (progress.best_state or {}).items()}
-        for index, state in optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{index}.{name}": value for name, value in state.items()}
+        tensors |= {f"optimizer.{name}": value for name, value in optimizer.state().items()}
         number = len(progress.history)
         write_bundle(
             self.folder / f"epoch-{number:05d}",
@@ -97,7 +97,7 @@ class Checkpoints:
     def restore(
         self,
         network: PrototypeNetwork,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Adam,
         generator: torch.Generator,
     ) -> Progress:
         """Bring everything to the state after the last finished epoch, if there is one."""
@@ -122,9 +122,9 @@ class Checkpoints:
                 groups[group][rest] = torch.from_numpy(bundle.tensors.read(name))
             try:
                 _set_network(network, groups["network"])
-                _set_optimizer(optimizer, groups["optimizer"])
+                optimizer.load_state(groups["optimizer"])
                 generator.set_state(groups["generator"][""])
-            except (RuntimeError, ValueError, KeyError, TypeError) as error:
+            except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
                 bundle.refuse(f"the state does not fit this network ({str(error)[:200]})")
             return Progress(
                 history=history,
@@ -173,16 +173,6 @@ def _set_network(network: PrototypeNetwork, state: dict[str, Tensor]) -> None:
     network.positions = state["positions"].to(device)
     network.log_weights = state["log_weights"].to(device)
     network.load_state_dict(state)
-
-
-def _set_optimizer(optimizer: torch.optim.Optimizer, state: dict[str, Tensor]) -> None:
-    by_parameter: dict[int, dict[str, Tensor]] = {}
-    for name, value in state.items():
-        index, _, key = name.partition(".")
-        by_parameter.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict(
-        {"state": by_parameter, "param_groups": optimizer.state_dict()["param_groups"]}
-    )
 
 
 def _plain(value: Any) -> Any:

@@ -1,20 +1,21 @@
 """Distances between embeddings and prototypes in the metric of each label (Eq. 10).
 
 The squared form |U_k (e - p)|^2 is expanded into |U_k e|^2 + |U_k p|^2 - 2 (U_k e)(U_k p),
-so that the largest tensor is labels x batch x rank, whatever the number of prototypes.
+so that the largest tensor is labels x rank x batch, whatever the number of prototypes.
 Both sides are first centred on the mean prototype: the expansion loses digits when the
 embeddings lie far from the origin.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
-# Entries of one labels x batch x rank tensor; more labels than fit are done in chunks.
-_MAX_PROJECTION_ENTRIES = 2**25
+# Projections of a chunk of labels, in entries: half a megabyte, a part of a core's own cache.
+_CHUNK_ENTRIES = 2**17
 
 
 def label_distances(
@@ -86,64 +87,81 @@ def _squared_euclidean(embeddings: Tensor, prototypes: Tensor) -> Tensor:
 
 
 def _squared_mahalanobis(embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
-    n_members, n_labels, rank, _ = metric.shape
-    per_label = max(1, n_members * embeddings.shape[1] * rank)
-    chunk = max(1, _MAX_PROJECTION_ENTRIES // per_label)
     apply: Any = _SquaredMahalanobis.apply
-    if chunk >= n_labels:
-        return apply(embeddings, prototypes, metric)  # type: ignore[no-any-return]
-    return torch.cat(
-        [
-            apply(
-                embeddings, prototypes[:, start : start + chunk], metric[:, start : start + chunk]
-            )
-            for start in range(0, n_labels, chunk)
-        ],
-        dim=1,
+    learns = any(t.requires_grad for t in (embeddings, prototypes, metric))
+    squares: Tensor = apply(
+        embeddings, prototypes, metric.contiguous(), learns and torch.is_grad_enabled()
     )
+    return squares.mT
 
 
 class _SquaredMahalanobis(torch.autograd.Function):
-    """|U_k (e - p)|^2, keeping one labels x batch x rank tensor for the backward pass.
+    """|U_k (e - p)|^2, (n_members, n_labels, n_prototypes, n_rows).
 
-    Members are a loop and labels a batched product: the embeddings are then expanded
-    over the labels without a copy.
+    Labels are done in chunks whose projections U_k e stay in the cache from the product that
+    makes them to the last one that needs them. All three products of a chunk with the shared
+    embeddings, forward and backward, are one matrix product each. The projections are kept for
+    the backward pass where there will be one: one labels x rank x batch tensor.
     """
 
     @staticmethod
-    def forward(ctx: Any, embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
-        n_members, n_labels, rank, _ = metric.shape
-        n_rows = embeddings.shape[1]
-        projected = embeddings.new_empty(n_members, n_labels, n_rows, rank)
-        for member in range(n_members):
-            batch = embeddings[member].expand(n_labels, -1, -1)
-            torch.bmm(batch, metric[member].mT, out=projected[member])
-        anchors = torch.matmul(prototypes, metric.mT)  # U p: (members, labels, prototypes, rank)
-        ctx.save_for_backward(embeddings, prototypes, metric, projected, anchors)
-        squares = torch.matmul(projected, anchors.mT).mul_(-2)
-        squares += torch.linalg.vector_norm(projected, dim=-1, keepdim=True).square_()
-        squares += anchors.square().sum(-1)[:, :, None, :]
+    def forward(
+        ctx: Any, embeddings: Tensor, prototypes: Tensor, metric: Tensor, learns: bool
+    ) -> Tensor:
+        n_members, n_labels, rank, dim = metric.shape
+        n_rows, n_prototypes = embeddings.shape[1], prototypes.shape[2]
+        squares = embeddings.new_empty(n_members, n_labels, n_prototypes, n_rows)
+        anchors = embeddings.new_empty(n_members, n_labels, n_prototypes, rank)  # U p
+        columns = embeddings.mT.contiguous()
+        kept = []
+        for member, labels in _label_chunks(metric, n_rows):
+            matrices = metric[member, labels]  # (chunk, rank, dim)
+            projected = torch.mm(matrices.view(-1, dim), columns[member]).view(-1, rank, n_rows)
+            chunk_anchors = anchors[member, labels]
+            torch.bmm(prototypes[member, labels], matrices.mT, out=chunk_anchors)
+            norms = projected.square().sum(1, keepdim=True)
+            norms = norms + chunk_anchors.square().sum(-1, keepdim=True)
+            torch.baddbmm(norms, chunk_anchors, projected, alpha=-2, out=squares[member, labels])
+            if learns:
+                kept.append(projected)
+        ctx.save_for_backward(embeddings, prototypes, metric, anchors, *kept)
         return squares
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        embeddings, prototypes, metric, projected, anchors = ctx.saved_tensors
-        n_members, n_labels, rank, dim = metric.shape
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
+        embeddings, prototypes, metric, anchors, *kept = ctx.saved_tensors
+        n_rows, dim = embeddings.shape[1:]
         gradient = 2 * gradient
-        # With respect to U e and U p.
-        by_projected = torch.matmul(gradient, anchors).neg_()
-        by_projected.addcmul_(projected, gradient.sum(-1, keepdim=True))
-        by_anchors = torch.matmul(gradient.mT, projected).neg_()
-        by_anchors.addcmul_(anchors, gradient.sum(-2)[..., None])
+        by_row, by_prototype = gradient.sum(2, keepdim=True), gradient.sum(3, keepdim=True)
+        by_embeddings = torch.zeros_like(embeddings)
+        by_prototypes = torch.empty_like(prototypes) if ctx.needs_input_grad[1] else None
+        by_metric = torch.empty_like(metric)
+        chunks = _label_chunks(metric, n_rows)
+        for (member, labels), projected in zip(chunks, kept, strict=True):
+            matrices, chunk_anchors = metric[member, labels], anchors[member, labels]
+            chunk_gradient = gradient[member, labels]  # (chunk, prototypes, rows)
+            # With respect to U p and U e.
+            by_anchors = chunk_anchors * by_prototype[member, labels]
+            by_anchors.baddbmm_(chunk_gradient, projected.mT, alpha=-1)
+            by_projected = projected * by_row[member, labels]
+            by_projected.baddbmm_(chunk_anchors.mT, chunk_gradient, alpha=-1)
+            by_columns = by_projected.view(-1, n_rows)
+            by_matrices = by_metric[member, labels]
+            torch.mm(by_columns, embeddings[member], out=by_matrices.view(-1, dim))
+            by_matrices.baddbmm_(by_anchors.mT, prototypes[member, labels])
+            by_embeddings[member].addmm_(by_columns.mT, matrices.view(-1, dim))
+            if by_prototypes is not None:
+                torch.bmm(by_anchors, matrices, out=by_prototypes[member, labels])
+        return by_embeddings, by_prototypes, by_metric, None
 
-        by_metric = torch.matmul(by_anchors.mT, prototypes)
-        for member in range(n_members):
-            batch = embeddings[member].expand(n_labels, -1, -1)
-            by_metric[member] += torch.bmm(by_projected[member].mT, batch)
-        stacked = by_projected.transpose(1, 2).reshape(n_members, -1, n_labels * rank)
-        by_embeddings = torch.matmul(stacked, metric.reshape(n_members, n_labels * rank, dim))
-        by_prototypes = torch.matmul(by_anchors, metric)
-        return by_embeddings, by_prototypes, by_metric
+
+def _label_chunks(metric: Tensor, n_rows: int) -> Iterator[tuple[int, slice]]:
+    """Members, and the labels whose projections of all rows fit into the cache together."""
+    n_members, n_labels, rank, _ = metric.shape
+    chunk = max(1, _CHUNK_ENTRIES // max(1, n_rows * rank))
+    for member in range(n_members):
+        for start in range(0, n_labels, chunk):
+            yield member, slice(start, start + chunk)
 
 
 def root_offset(dtype: torch.dtype) -> float:

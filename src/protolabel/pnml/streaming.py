@@ -180,7 +180,7 @@ class StreamTrainer:
         )
         entropy.backward()
         self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         return entropy.detach() / network.n_members
 
     @torch.no_grad()

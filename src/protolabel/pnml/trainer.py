@@ -141,7 +141,7 @@ class Trainer:
             cross_entropy=entropy,
             metric_penalty=frobenius,
             correlation_penalty=correlation,
-            learning_rate=self.optimizer.param_groups[0]["lr"],
+            learning_rate=self.optimizer.learning_rate,
             mean_prototypes=self._mean_prototypes(),
             seconds=time.perf_counter() - started,
         )
@@ -157,7 +157,7 @@ class Trainer:
     def train_step(self, batch: Tensor) -> _StepLoss:
         """One Adam step on a batch of query rows."""
         self._set_learning_rate()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         loss = self.loss(batch)
         if loss.total.requires_grad:
             loss.total.backward()
@@ -325,9 +325,8 @@ class Trainer:
     def _set_learning_rate(self) -> None:
         if self.settings.schedule == "constant":
             return
-        rate = one_cycle(self.step, self.n_steps, self.settings.learning_rate)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        peak = self.settings.learning_rate
+        self.optimizer.learning_rate = one_cycle(self.step, self.n_steps, peak)
 
     def _mean_prototypes(self) -> float:
         if self.clusterings is not None:
