@@ -37,14 +37,6 @@ def test_means_equal_a_double_loop(component_data, dtype, tolerance):
             assert np.allclose(found[k, side].numpy(), expected, rtol=tolerance, atol=tolerance)
 
 
-def test_the_complement_equals_the_direct_negative_mean(component_data):
-    embeddings, labels = (torch.from_numpy(a)[None] for a in component_data)
-    weights = torch.ones(1, 12, dtype=torch.float64)
-    complement = single_prototypes(embeddings, labels, weights)
-    direct = single_prototypes(embeddings, labels, weights, 1 - labels)
-    assert torch.allclose(complement.positions, direct.positions)
-
-
 def test_excluded_rows_do_not_enter_the_means(component_data):
     embeddings, labels = (torch.from_numpy(a)[None] for a in component_data)
     weights = torch.ones(2, 12, dtype=torch.float64)

@@ -6,6 +6,7 @@ import torch
 
 from protolabel.exceptions import TrainingError
 from protolabel.pnml.callbacks import Callback
+from protolabel.pnml.components import Components
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.optimisation import one_cycle
 from protolabel.pnml.rows import feature_rows
@@ -96,7 +97,7 @@ def test_prototypes_pass_their_gradient_to_the_embedding(trainer_for, update):
 def test_clustering_quantities_carry_no_gradient(trainer_for):
     trainer = trainer_for(prototypes="multiple", prototype_update="step")
     embeddings = trainer.network.embedding(trainer.data.rows)
-    support = Support.draw(trainer.network, embeddings, trainer.data.labels, trainer.row_weights)
+    support = Support(embeddings, trainer._components)
     (found,) = cluster_slices(trainer.network, support, keep_responsibilities=True)
     assert not found.prototypes.requires_grad
     assert not found.responsibilities.requires_grad
@@ -207,7 +208,7 @@ def test_leaving_a_query_out_of_its_mean_equals_recomputing_the_mean(trainer_for
             weights = torch.ones(1, len(data.labels), dtype=torch.float64)
             weights[0, i] = 0
             without = support_prototypes(
-                network, Support(embeddings, data.labels[None], None, weights)
+                network, Support(embeddings, Components.of(data.labels[None], weights))
             )
             expected = network.logits(embeddings[:, [i]], without)[0, 0, k]
             # The mean of the other side is the same with and without the query.

@@ -46,14 +46,15 @@ class Adam:
         """Move all parameters that have a gradient."""
         for group in self.groups:
             moving = [p for p in group.parameters if p.grad is not None]
+            gradients = [p.grad for p in moving if p.grad is not None]
             if not moving:
                 continue
             moments = [self._moments_of(parameter) for parameter in moving]
             steps = [m["step"] for m in moments]
             torch._foreach_add_(steps, 1)
             torch._fused_adam_(
-                moving,
-                [p.grad for p in moving],
+                list[Tensor](moving),
+                gradients,
                 [m["exp_avg"] for m in moments],
                 [m["exp_avg_sq"] for m in moments],
                 [],

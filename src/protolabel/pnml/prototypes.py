@@ -12,6 +12,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from protolabel.pnml.components import Components
+
 # Stands for log 0: a real -inf would turn gradients of empty components into NaN.
 LOG_ZERO = -1e9
 
@@ -44,21 +46,16 @@ class PrototypeSet:
         return (self.positions[:, :, 1] * exists).sum(2) / counts
 
 
-def single_prototypes(
-    embeddings: Tensor, labels: Tensor, row_weights: Tensor, negatives: Tensor | None = None
-) -> PrototypeSet:
+def single_prototypes(embeddings: Tensor, labels: Tensor, row_weights: Tensor) -> PrototypeSet:
     """One prototype per component: the mean of its embeddings (Eq. 6).
 
     Parameters
     ----------
-    embeddings : Tensor of shape (n_members, n_rows, dim)
-    labels : Tensor of shape (1 or n_members, n_rows, n_labels)
-        1 where the row belongs to the positive component.
-    row_weights : Tensor of shape (n_members, n_rows)
-        1 for the rows that a member may use, 0 for the others.
-    negatives : Tensor of the shape of ``labels`` or None
-        1 where the row belongs to the negative component; None for the complement of
-        ``labels``, whose sum is then the total minus the positive sum.
+    embeddings : Tensor of shape (n_slices, n_rows, dim)
+    labels : Tensor of shape (1 or n_slices, n_rows, n_labels)
+        1 where the row belongs to the positive component, else 0.
+    row_weights : Tensor of shape (n_slices, n_rows)
+        1 for the rows that a slice may use, 0 for the others.
 
     Examples
     --------
@@ -68,18 +65,19 @@ def single_prototypes(
     >>> single_prototypes(e, y, torch.ones(1, 3)).positions.flatten().tolist()
     [0.0, 3.5]
     """
-    usable = embeddings * row_weights[..., None]
-    positive_sums = _sums_by_label(labels, usable)
-    positive_counts = _counts_by_label(labels, row_weights)
-    if negatives is None:
-        negative_sums = usable.sum(1)[:, None, :] - positive_sums
-        negative_counts = row_weights.sum(1)[:, None] - positive_counts
-    else:
-        negative_sums = _sums_by_label(negatives, usable)
-        negative_counts = _counts_by_label(negatives, row_weights)
-    sums = torch.stack([negative_sums, positive_sums], dim=2)  # (n_members, n_labels, 2, dim)
-    counts = torch.stack([negative_counts, positive_counts], dim=2)
-    positions = sums / counts.clamp_min(1)[..., None]
+    return component_means(embeddings, Components.of(labels, row_weights))
+
+
+def component_means(embeddings: Tensor, components: Components) -> PrototypeSet:
+    """Means of listed or drawn rows, (Eq. 6), with gradient to the embeddings.
+
+    Parameters
+    ----------
+    embeddings : Tensor of shape (n_slices, n_rows, dim)
+    components : Components
+    """
+    counts = components.counts().to(embeddings.dtype)
+    positions = components.sums(embeddings) / counts.clamp_min(1)[..., None]
     log_weights = torch.zeros_like(counts).masked_fill(counts == 0, LOG_ZERO)
     return PrototypeSet(positions[..., None, :], log_weights[..., None])
 
@@ -161,16 +159,3 @@ def _member_rows(membership: Tensor) -> list[tuple[tuple[int, int], Tensor]]:
         for component, part in enumerate(torch.split(rows, sizes))
         if len(part)
     ]
-
-
-def _sums_by_label(labels: Tensor, usable: Tensor) -> Tensor:
-    """Sums of embeddings over the rows of each label, (n_members, n_labels, dim)."""
-    if labels.shape[0] == usable.shape[0]:
-        return torch.matmul(labels.mT, usable)
-    n_members, n_rows, dim = usable.shape
-    flat = usable.transpose(0, 1).reshape(n_rows, n_members * dim)
-    return (labels[0].mT @ flat).view(-1, n_members, dim).transpose(0, 1)
-
-
-def _counts_by_label(labels: Tensor, row_weights: Tensor) -> Tensor:
-    return _sums_by_label(labels, row_weights[..., None]).squeeze(-1)

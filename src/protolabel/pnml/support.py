@@ -9,55 +9,23 @@ import torch
 from torch import Tensor
 
 from protolabel.pnml.clustering import Clustering, cluster_components
+from protolabel.pnml.components import Components
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.prototypes import (
     LOG_ZERO,
     PrototypeSet,
     mixing_log_weights,
-    single_prototypes,
+    component_means,
     weighted_prototypes,
 )
-from protolabel.pnml.sampling import sample_components
 
 
 @dataclass(frozen=True)
 class Support:
-    """Embedded rows and the components they stand for.
-
-    ``embeddings`` (n_slices, n_rows, dim); ``positives`` and ``negatives``
-    (1 or n_slices, n_rows, labels_per_slice), the latter None when it is the complement;
-    ``row_weights`` (n_slices, n_rows).
-    """
+    """Embedded rows, (n_slices, n_rows, dim), and the components they stand for."""
 
     embeddings: Tensor
-    positives: Tensor
-    negatives: Tensor | None
-    row_weights: Tensor
-
-    @classmethod
-    def draw(
-        cls,
-        network: PrototypeNetwork,
-        embeddings: Tensor,
-        labels: Tensor,
-        row_weights: Tensor,
-        generator: torch.Generator | None = None,
-    ) -> Support:
-        """All rows of every component or, given a generator, a sample at the settings' rates."""
-        by_slice = network.slice_labels(labels)
-        rates = network.settings.positive_rate, network.settings.negative_rate
-        if generator is None or min(rates) >= 1:
-            return cls(embeddings, by_slice, None, row_weights)
-        positives, negatives = sample_components(by_slice, *rates, generator)
-        return cls(embeddings, positives, negatives, row_weights)
-
-    def membership(self, position: int) -> Tensor:
-        """Members of the two sides of each label in one slice, (2, labels_per_slice, n_rows)."""
-        shared = 0 if len(self.positives) == 1 else position
-        positives = self.positives[shared] > 0
-        negatives = ~positives if self.negatives is None else self.negatives[shared] > 0
-        usable = self.row_weights[position] > 0
-        return torch.stack([negatives.mT & usable, positives.mT & usable])
+    components: Components
 
     def stretch(self, batch: Tensor, squared: bool) -> Tensor:
         """Factors n / (n - 1) on the distance of a query to the mean it is part of.
@@ -70,15 +38,18 @@ class Support:
         batch : Tensor of int, shape (n_queries,)
             Positions of the queries in the support.
         squared : bool
+
+        Returns
+        -------
+        Tensor of shape (n_slices, n_labels, n_queries, 2)
         """
-        negatives = 1 - self.positives if self.negatives is None else self.negatives
-        members = (
-            torch.stack([negatives, self.positives], dim=-1) * self.row_weights[..., None, None]
-        )
-        counts = members.sum(1, keepdim=True)
+        counts = self.components.counts().to(self.embeddings.dtype)
         factors = torch.where(counts > 1, counts / (counts - 1).clamp_min(1), 1.0)
-        own = torch.where(members[:, batch] > 0, factors, 1.0)  # (slices, queries, labels, 2)
-        return (own.square() if squared else own).transpose(1, 2)
+        members = torch.stack(
+            [self.components.membership(s)[..., batch] for s in range(len(counts))]
+        )  # (n_slices, 2, n_labels, n_queries)
+        own = torch.where(members.permute(0, 2, 3, 1), factors[:, :, None, :], 1.0)
+        return own.square() if squared else own
 
 
 def cluster_slices(
@@ -89,7 +60,7 @@ def cluster_slices(
     return [
         cluster_components(
             support.embeddings[position].detach(),
-            support.membership(position),
+            support.components.membership(position),
             network.settings,
             trained_variance=None if log_variance is None else float(log_variance[position].exp()),
             keep_responsibilities=keep_responsibilities,
@@ -112,9 +83,7 @@ def support_prototypes(
         ones. Without effect for single prototypes.
     """
     if network.settings.prototypes == "single":
-        return single_prototypes(
-            support.embeddings, support.positives, support.row_weights, support.negatives
-        )
+        return component_means(support.embeddings, support.components)
     if not support.embeddings.requires_grad:
         found = cluster_slices(network, support, keep_responsibilities=False)
         return _stack(network, [(c.prototypes, c.exists, c.mass) for c in found])
@@ -124,7 +93,9 @@ def support_prototypes(
     for position, clustering in enumerate(clusterings):
         assert clustering.responsibilities is not None
         positions, mass = weighted_prototypes(
-            support.embeddings[position], clustering.responsibilities, support.membership(position)
+            support.embeddings[position],
+            clustering.responsibilities,
+            support.components.membership(position),
         )
         # A cluster without a row in this support sits the step out.
         parts.append((positions, clustering.exists & (mass > 1e-12), mass))

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from protolabel.exceptions import TrainingError
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints, Progress
 from protolabel.pnml.clustering import Clustering
+from protolabel.pnml.components import Components
 from protolabel.pnml.label_rows import LabelRows, SparseLabels
 from protolabel.pnml.label_sampling import (
     MAX_LABELS_OF_A_STEP,
@@ -229,7 +231,7 @@ class Trainer:
         self.network.prototypes = support_prototypes(self.network, rows)
         if self.settings.shared_embedding:
             self.network.mean_embedding, self.network.covariance = embedding_moments(
-                rows.embeddings, rows.row_weights
+                rows.embeddings, self.row_weights
             )
 
     def _restored_progress(self) -> Progress:
@@ -276,10 +278,14 @@ class Trainer:
             return None
         return sample_labels(labels.any(0), N_ABSENT_LABELS, self.generator)
 
-    def _all_rows(self) -> Support:
+    @cached_property
+    def _components(self) -> Components:
+        """All rows of every component."""
         assert isinstance(self.data.labels, Tensor)
-        embeddings = self.network.embed(self.data.rows)
-        return Support.draw(self.network, embeddings, self.data.labels, self.row_weights)
+        return Components.of(self.network.slice_labels(self.data.labels), self.row_weights)
+
+    def _all_rows(self) -> Support:
+        return Support(self.network.embed(self.data.rows), self._components)
 
     def _queries_and_prototypes(self, batch: Tensor) -> tuple[Tensor, PrototypeSet, Tensor | None]:
         """Embed the batch and the rows behind its prototypes."""
@@ -289,14 +295,18 @@ class Trainer:
             return queries, network.prototypes, None
         rows, labels, weights = self.data.rows, self.data.labels, self.row_weights
         assert isinstance(labels, Tensor)
-        clusterings, position = self.clusterings, batch
+        clusterings, position, components = self.clusterings, batch, self._components
         if self.settings.support_size is not None:
             index = sample_rows(batch, rows.n_rows, self.settings.support_size, self.generator)
             rows, labels, weights = rows.take(index), labels[index], weights[:, index]
             position = torch.searchsorted(index, batch)
             clusterings = _restrict(clusterings, index)
+            components = Components.of(network.slice_labels(labels), weights)
         embeddings = network.embedding(rows)
-        support = Support.draw(network, embeddings, labels, weights, self.generator)
+        components = components.drawn(
+            self.settings.positive_rate, self.settings.negative_rate, self.generator
+        )
+        support = Support(embeddings, components)
         prototypes = support_prototypes(network, support, clusterings)
         stretch = (
             support.stretch(position, self.settings.squared_distance)

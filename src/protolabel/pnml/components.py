@@ -1,0 +1,289 @@
+"""Which rows belong to the components of every label, in compressed form.
+
+A component is one side of a label in one slice of the network: the rows that have the label,
+or the rows that have not. Most labels are rare, so the positive components of all labels
+together hold few rows; the negative ones are all other rows, or a drawn part of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+@dataclass(frozen=True)
+class ComponentRows:
+    """Rows of many components, one component after the other.
+
+    ``rows`` (n_members,) are positions in the rows of all slices, slice after slice;
+    ``offsets`` (n_components + 1,) say where each component starts.
+    """
+
+    rows: Tensor
+    offsets: Tensor
+
+    @property
+    def counts(self) -> Tensor:
+        """Number of rows of each component."""
+        return self.offsets.diff()
+
+    @property
+    def component_of_row(self) -> Tensor:
+        """Component of every entry of ``rows``."""
+        numbers = torch.arange(len(self.offsets) - 1, device=self.rows.device)
+        return torch.repeat_interleave(numbers, self.counts, output_size=len(self.rows))
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Sums of ``values`` (n_all_rows, dim) over the rows of each component, with gradient.
+
+        Examples
+        --------
+        >>> import torch
+        >>> members = ComponentRows(torch.tensor([0, 2, 1]), torch.tensor([0, 2, 2, 3]))
+        >>> members.sums(torch.tensor([[1.0], [2.0], [5.0]])).flatten().tolist()
+        [6.0, 0.0, 2.0]
+        """
+        apply: Any = _ComponentSums.apply
+        result: Tensor = apply(values, self)
+        return result
+
+    def keep(self, chosen: Tensor) -> ComponentRows:
+        """Only the entries of ``rows`` where ``chosen`` (n_members,) is true."""
+        before = functional.pad(chosen.cumsum(0), (1, 0))
+        return ComponentRows(self.rows[chosen], before[self.offsets])
+
+    def transposed(self, n_all_rows: int) -> ComponentRows:
+        """The components of every row, in the same form."""
+        if n_all_rows not in self._transposes:
+            order = torch.sort(self.rows.int(), stable=True).indices
+            counts = torch.bincount(self.rows, minlength=n_all_rows)
+            offsets = functional.pad(counts.cumsum(0), (1, 0))
+            self._transposes[n_all_rows] = ComponentRows(self.component_of_row[order], offsets)
+        return self._transposes[n_all_rows]
+
+    @cached_property
+    def _transposes(self) -> dict[int, ComponentRows]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Components:
+    """Members of both sides of every label, in every slice.
+
+    ``is_positive`` (1 or n_slices, n_labels, n_rows) and ``usable`` (n_slices, n_rows) describe
+    all rows; ``all_positives`` lists the usable positive ones. ``positives`` and ``negatives``
+    are those that take part; ``negatives`` None stands for all usable rows that are not
+    positive. Components count slice by slice, label by label.
+    """
+
+    is_positive: Tensor
+    usable: Tensor
+    all_positives: ComponentRows
+    positives: ComponentRows
+    negatives: ComponentRows | None = None
+
+    @classmethod
+    def of(cls, labels: Tensor, row_weights: Tensor) -> Components:
+        """All rows of every component.
+
+        Parameters
+        ----------
+        labels : Tensor of shape (1 or n_slices, n_rows, n_labels)
+        row_weights : Tensor of shape (n_slices, n_rows)
+            0 for the rows that a slice must not see.
+        """
+        is_positive, usable = (labels > 0).mT.contiguous(), row_weights > 0
+        members = is_positive & usable[:, None, :]  # (n_slices, n_labels, n_rows)
+        n_slices, n_labels, n_rows = members.shape
+        part, _, rows = members.nonzero().unbind(1)
+        offsets = functional.pad(members.sum(-1).flatten().cumsum(0), (1, 0))
+        positives = ComponentRows(part * n_rows + rows, offsets)
+        return cls(is_positive, usable, positives, positives)
+
+    @property
+    def n_labels(self) -> int:
+        """Labels of a slice."""
+        return self.is_positive.shape[1]
+
+    def counts(self) -> Tensor:
+        """Rows of the negative and the positive side, (n_slices, n_labels, 2)."""
+        shape = (len(self.usable), self.n_labels)
+        positive = self.positives.counts.view(shape)
+        if self.negatives is not None:
+            negative = self.negatives.counts.view(shape)
+        else:
+            negative = self.usable.sum(1, keepdim=True) - self.all_positives.counts.view(shape)
+        return torch.stack([negative, positive], dim=-1)
+
+    def sums(self, embeddings: Tensor) -> Tensor:
+        """Sums over the negative and the positive side, (n_slices, n_labels, 2, dim).
+
+        Parameters
+        ----------
+        embeddings : Tensor of shape (n_slices, n_rows, dim)
+        """
+        shape = (len(self.usable), self.n_labels, embeddings.shape[-1])
+        flat = embeddings.flatten(0, 1)
+        positive = self.positives.sums(flat).view(shape)
+        if self.negatives is not None:
+            negative = self.negatives.sums(flat).view(shape)
+        else:
+            total = torch.bmm(self.usable[:, None, :].to(embeddings.dtype), embeddings)
+            whole = self.positives is self.all_positives
+            present = positive if whole else self.all_positives.sums(flat).view(shape)
+            negative = total - present
+        return torch.stack([negative, positive], dim=2)
+
+    def membership(self, position: int) -> Tensor:
+        """Members of the two sides of each label in one slice, (2, n_labels, n_rows)."""
+        n_rows = self.usable.shape[1]
+        shared = 0 if len(self.is_positive) == 1 else position
+        sides = []
+        for found, complement in ((self.negatives, True), (self.positives, False)):
+            if found is None or found is self.all_positives:
+                inside = self.is_positive[shared] ^ complement
+                sides.append(inside & self.usable[position])
+                continue
+            side = torch.zeros(self.n_labels * n_rows, dtype=torch.bool, device=self.usable.device)
+            first = position * self.n_labels
+            start, stop = found.offsets[[first, first + self.n_labels]].tolist()
+            label = found.component_of_row[start:stop] - first
+            side[label * n_rows + found.rows[start:stop] - position * n_rows] = True
+            sides.append(side.view(self.n_labels, n_rows))
+        return torch.stack(sides)
+
+    def drawn(
+        self, positive_rate: float, negative_rate: float, generator: torch.Generator
+    ) -> Components:
+        """Components with each row drawn at its side's rate, at least one of those with rows.
+
+        Parameters
+        ----------
+        positive_rate, negative_rate : float
+        generator : torch.Generator
+        """
+        positives, negatives = self.positives, self.negatives
+        if positive_rate < 1:
+            drawn = torch.rand(len(positives.rows), generator=generator, device=self._device)
+            positives = _without_gaps(
+                positives.keep(drawn < positive_rate), positives, self._device, generator
+            )
+        if negative_rate < 1:
+            negatives = self._drawn_negatives(negative_rate, generator)
+        return replace(self, positives=positives, negatives=negatives)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.usable.device
+
+    def _drawn_negatives(self, rate: float, generator: torch.Generator) -> ComponentRows:
+        """A Bernoulli sample of the negative rows, found by the gaps between its members."""
+        n_slices, n_rows = self.usable.shape
+        n_components = n_slices * self.n_labels
+        cells = bernoulli_positions(n_components * n_rows, rate, generator, self._device)
+        component, row = cells // n_rows, cells % n_rows
+        if n_slices == 1:
+            usable, known = self.usable[0, row], self.is_positive.flatten()[cells]
+        else:
+            part = component // self.n_labels
+            usable = self.usable[part, row]
+            shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
+            known = self.is_positive[shared, component % self.n_labels, row]
+            row = row + part * n_rows
+        chosen = usable & ~known
+        component, row = component[chosen], row[chosen]
+        counts = torch.bincount(component, minlength=n_components)
+        drawn = ComponentRows(row, functional.pad(counts.cumsum(0), (1, 0)))
+        if bool((counts > 0).all()):
+            return drawn
+        return _without_gaps(drawn, self._all_negatives(counts == 0), self._device, generator)
+
+    def _all_negatives(self, wanted: Tensor) -> ComponentRows:
+        """All negative rows of the wanted components, none of the others."""
+        n_rows = self.usable.shape[1]
+        numbers = wanted.nonzero().squeeze(1)
+        part = numbers // self.n_labels
+        shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
+        members = ~self.is_positive[shared, numbers % self.n_labels] & self.usable[part]
+        which, row = members.nonzero().unbind(1)
+        counts = torch.zeros_like(wanted, dtype=torch.int64)
+        counts[numbers] = members.sum(1)
+        offsets = functional.pad(counts.cumsum(0), (1, 0))
+        return ComponentRows(part[which] * n_rows + row, offsets)
+
+
+def bernoulli_positions(
+    size: int, rate: float, generator: torch.Generator, device: torch.device
+) -> Tensor:
+    """Positions of the successes in ``size`` independent trials, in rising order.
+
+    The gaps between successes are geometric: the work grows with their number alone.
+
+    Examples
+    --------
+    >>> import torch
+    >>> g = torch.Generator().manual_seed(0)
+    >>> found = bernoulli_positions(10_000, 0.1, g, torch.device("cpu"))
+    >>> 900 < len(found) < 1100, bool((found.diff() > 0).all())
+    (True, True)
+    """
+    parts, last = [], -1
+    while last < size - 1:
+        expected = (size - 1 - last) * rate
+        n_drawn = int(expected + 4 * math.sqrt(expected)) + 16
+        uniform = torch.empty(n_drawn, dtype=torch.float64, device=device)
+        uniform.uniform_(generator=generator)
+        # 1 - u is never zero.
+        gaps = uniform.neg_().log1p_().div_(math.log1p(-rate)).floor_().add_(1)
+        found = gaps.cumsum(0).add_(last).long()
+        parts.append(found)
+        last = int(found[-1])
+    positions = torch.cat(parts)
+    return positions[: int(torch.searchsorted(positions, size))]
+
+
+def _without_gaps(
+    drawn: ComponentRows, all_rows: ComponentRows, device: torch.device, generator: torch.Generator
+) -> ComponentRows:
+    """Give every component that has rows but drew none one of them, chosen uniformly."""
+    empty = ((drawn.counts == 0) & (all_rows.counts > 0)).nonzero().squeeze(1)
+    if len(empty) == 0:
+        return drawn
+    uniform = torch.rand(len(empty), generator=generator, device=device, dtype=torch.float64)
+    chosen = all_rows.offsets[empty] + (uniform * all_rows.counts[empty]).long()
+    counts = drawn.counts.clone()
+    counts[empty] = 1
+    rows = torch.empty(len(drawn.rows) + len(empty), dtype=torch.int64, device=device)
+    offsets = functional.pad(counts.cumsum(0), (1, 0))
+    is_added = torch.zeros_like(rows, dtype=torch.bool)
+    is_added[offsets[empty]] = True
+    rows[is_added] = all_rows.rows[chosen]
+    rows[~is_added] = drawn.rows
+    return ComponentRows(rows, offsets)
+
+
+class _ComponentSums(torch.autograd.Function):
+    """Sums over the rows of components; its gradient sums over the components of rows."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, members: ComponentRows) -> Tensor:
+        ctx.members = members
+        ctx.n_rows = len(values)
+        return _bag_sums(members, values)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        transposed = ctx.members.transposed(ctx.n_rows)
+        return _bag_sums(transposed, gradient.contiguous()), None
+
+
+def _bag_sums(members: ComponentRows, values: Tensor) -> Tensor:
+    return functional.embedding_bag(
+        members.rows, values, members.offsets, mode="sum", include_last_offset=True
+    )
