@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class FittedModel:
         return NetworkScorer(self.network)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "scorer"}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def embeddings(self, X: Matrix) -> np.ndarray:
         """Embeddings of all members side by side, (n_samples, n_members * dim)."""

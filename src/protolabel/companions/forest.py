@@ -9,7 +9,8 @@ tree did not draw give honest scores of the training rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
 _CHUNK_CELLS = 1_000_000
+# Pairs of a row and a tree that walk down together: few enough to stay in the cache.
+_WALKERS = 2**14
+_LEVELS_BETWEEN_CHECKS = 4
 
 
 @dataclass(frozen=True)
@@ -61,24 +65,49 @@ class Trees:
         """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
         n_samples = X.shape[0]
         reached = np.empty((n_samples, len(self.roots)), dtype=np.int32)
-        step = max(1, _CHUNK_CELLS // max(X.shape[1], len(self.roots)))
+        step = min(max(1, _CHUNK_CELLS // X.shape[1]), _WALKERS)
         for start in range(0, n_samples, step):
             rows = X[start : start + step]
             rows = rows.toarray() if sp.issparse(rows) else rows
-            reached[start : start + step] = self._leaves_of(np.asarray(rows, dtype=np.float32))
+            rows = np.ascontiguousarray(rows, dtype=np.float32)
+            n_trees = max(1, _WALKERS // len(rows))
+            for first in range(0, len(self.roots), n_trees):
+                trees = slice(first, first + n_trees)
+                reached[start : start + step, trees] = self._walk(rows, self.roots[trees]).T
         return reached
 
-    def _leaves_of(self, rows: np.ndarray) -> np.ndarray:
-        nodes = np.tile(self.roots, (len(rows), 1))
-        row, tree = np.indices(nodes.shape).reshape(2, -1)
-        while True:
-            current = nodes[row, tree]
-            inner = self.feature[current] >= 0
-            if not inner.any():
-                return nodes
-            row, tree, current = row[inner], tree[inner], current[inner]
-            goes_left = rows[row, self.feature[current]] <= self.threshold[current]
-            nodes[row, tree] = np.where(goes_left, self.left[current], self.right[current])
+    def _walk(self, rows: np.ndarray, roots: np.ndarray) -> np.ndarray:
+        """Leaf of each row in each tree, (n_roots, n_rows); all rows of a tree side by side."""
+        feature, threshold, children = self._steps
+        values, n_features = rows.ravel(), rows.shape[1]
+        nodes = np.repeat(roots.astype(np.intp), len(rows))
+        walkers, at, row = np.arange(len(nodes)), nodes, np.tile(np.arange(len(rows)), len(roots))
+        row *= n_features
+        while len(at):
+            for _ in range(_LEVELS_BETWEEN_CHECKS):
+                goes_right = values.take(row + feature.take(at)) > threshold.take(at)
+                at = children.take(2 * at + goes_right)
+            nodes[walkers] = at
+            inner = np.flatnonzero(threshold.take(at) < np.inf)
+            walkers, at, row = walkers[inner], at[inner], row[inner]
+        return nodes.reshape(len(roots), len(rows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Feature, threshold and the two children of each node; a leaf leads to itself."""
+        is_leaf = self.feature < 0
+        own = np.arange(len(self.feature))
+        children = np.stack(
+            [np.where(is_leaf, own, self.left), np.where(is_leaf, own, self.right)], axis=1
+        )
+        return (
+            np.where(is_leaf, 0, self.feature).astype(np.intp),
+            np.where(is_leaf, np.inf, self.threshold),
+            children.ravel().astype(np.intp),
+        )
 
 
 @dataclass(frozen=True)
@@ -103,18 +132,19 @@ class Forest:
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
         leaves = self.trees.leaves(X)
-        return self.log_odds(leaves, np.ones(leaves.shape))
+        return self.log_odds(leaves, np.ones(leaves.shape, dtype=bool))
 
-    def log_odds(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
-        """Scores from the leaves of rows; a tree of weight 0 has no say."""
+    def log_odds(self, leaves: np.ndarray, has_say: np.ndarray) -> np.ndarray:
+        """Scores from the leaves of rows, by the trees that have a say for a row."""
         n_samples, n_trees = leaves.shape
         scores = np.empty((n_samples, len(self.prior)))
         step = max(1, _CHUNK_CELLS // n_trees)
         for start in range(0, n_samples, step):
             part = slice(start, start + step)
-            neighbours = self._neighbours(leaves[part], tree_weights[part])
+            tree_weights = has_say[part].astype(np.float64)
+            neighbours = self._neighbours(leaves[part], tree_weights)
             votes = (neighbours @ self.labels).toarray() + self.prior
-            total = tree_weights[part].sum(axis=1, keepdims=True) + 1
+            total = tree_weights.sum(axis=1, keepdims=True) + 1
             scores[part] = np.log(votes) - np.log(total - votes)
         return scores
 
@@ -166,7 +196,11 @@ def fit_forest(
     ).fit(X, _growth_targets(Y, rng))
     trees = Trees.of([estimator.tree_ for estimator in grown.estimators_])
     draws = np.stack(
-        [np.bincount(drawn, minlength=n_samples) for drawn in grown.estimators_samples_], axis=1
+        [
+            np.bincount(drawn, minlength=n_samples).astype(np.uint16)
+            for drawn in grown.estimators_samples_
+        ],
+        axis=1,
     )
     leaves = trees.leaves(X)
     forest = Forest(
@@ -176,7 +210,7 @@ def fit_forest(
         # Half a row on either side keeps a label without positives from odds of zero.
         prior=(np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (n_samples + 1),
     )
-    return forest, forest.log_odds(leaves, (draws == 0).astype(np.float64))
+    return forest, forest.log_odds(leaves, draws == 0)
 
 
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:

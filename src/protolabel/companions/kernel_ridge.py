@@ -8,7 +8,8 @@ get from a fit without it have a closed form.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,20 @@ class KernelRidge:
         step = max(1, _CHUNK_CELLS // max(self.landmarks.shape[0], 1))
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            kernel = gaussian_kernel(X[part], self.landmarks, self.precision)
+            squares = _distances_by_products(X[part], *self._transposed)
+            kernel = np.exp(np.multiply(squares, -self.precision, out=squares), out=squares)
             values[part] = kernel @ self.coefficients + self.intercept
         return values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _transposed(self) -> tuple[Matrix, np.ndarray]:
+        """Landmarks as columns, and their squared lengths."""
+        landmarks = self.landmarks.astype(np.float64)
+        turned = landmarks.T.tocsr() if sp.issparse(landmarks) else landmarks.T
+        return turned, _row_squares(landmarks)
 
 
 def fit_kernel_ridge(
@@ -218,11 +230,19 @@ def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
 
 def _squared_distances(X: Matrix, others: Matrix) -> np.ndarray:
     # In single precision the difference of large squares loses what is small.
-    X, others = X.astype(np.float64), others.astype(np.float64)
-    products = X @ others.T
-    products = products.toarray() if sp.issparse(products) else np.asarray(products)
-    squares = _row_squares(X)[:, None] + _row_squares(others) - 2 * products
-    return np.asarray(np.maximum(squares, 0.0))
+    others = others.astype(np.float64)
+    return _distances_by_products(X, others.T, _row_squares(others))
+
+
+def _distances_by_products(X: Matrix, turned: Matrix, squares: np.ndarray) -> np.ndarray:
+    """Squared distances to the columns of ``turned``, whose squared lengths are known."""
+    X = X.astype(np.float64, copy=False)
+    products = X @ turned
+    found = products.toarray() if sp.issparse(products) else np.asarray(products)
+    found *= -2
+    found += squares
+    found += _row_squares(X)[:, None]
+    return np.asarray(np.maximum(found, 0.0, out=found))
 
 
 def _row_squares(X: Matrix) -> np.ndarray:

@@ -21,9 +21,12 @@ from protolabel.pnml.rows import FeatureRows
 
 # Coordinates whose pairs are formed at once; pairs inside of a block are formed twice.
 _PAIR_BLOCK = 16
-# Entries of the largest tensor that is made for a chunk of rows.
-_CHUNK_ENTRIES = 2**20
-_MIN_CHUNK_ROWS, _MAX_CHUNK_ROWS = 16, 1024
+# For fewer labels the pairs themselves cost more than the work they save.
+_MIN_LABELS_OF_PAIRS = 64
+# Entries of the largest tensor that is made for a chunk of rows: it should stay in the cache,
+# but a product with few rows is slow.
+_CHUNK_ENTRIES = 2**18
+_MIN_CHUNK_ROWS, _MAX_CHUNK_ROWS = 64, 512
 
 
 class NetworkScorer:
@@ -130,7 +133,8 @@ class _Head:
         else:
             by_metric = torch.matmul(torch.matmul(positions, metric.mT), metric)  # G p
             rank, dim = metric.shape[-2:]
-            is_paired = rank > (dim + _PAIR_BLOCK) // 2
+            many = metric.shape[1] >= _MIN_LABELS_OF_PAIRS
+            is_paired = many and rank > (dim + _PAIR_BLOCK) // 2
             quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 2, 1).flatten(2)
         # Labels last: the work on each distance runs along them.
         linear = (-2 * by_metric).permute(0, 3, 2, 1).flatten(2)
@@ -182,9 +186,8 @@ class _Head:
             return centred.square().sum(-1, keepdim=True)
         if self.is_paired:
             return torch.bmm(_pairs(centred), self.quadratic)
-        n_members, n_rows, _ = centred.shape
         n_labels = self.log_weights.shape[-1]
-        projected = torch.bmm(centred, self.quadratic).view(n_members, n_rows, -1, n_labels)
+        projected = torch.bmm(centred, self.quadratic).unflatten(-1, (-1, n_labels))
         lengths = projected[:, :, 0].square()
         for position in range(1, projected.shape[2]):
             part = projected[:, :, position]
@@ -204,11 +207,13 @@ def _label_groups(network: PrototypeNetwork) -> list[slice]:
 def _pairs(values: Tensor) -> Tensor:
     """Products of coordinates, every pair of blocks once, (n_members, n_rows, n_pairs)."""
     dim = values.shape[-1]
-    parts = [
-        (values[..., start : start + _PAIR_BLOCK, None] * values[..., None, start:]).flatten(2)
-        for start in range(0, dim, _PAIR_BLOCK)
-    ]
-    return torch.cat(parts, dim=-1)
+    starts = range(0, dim, _PAIR_BLOCK)
+    widths = [min(_PAIR_BLOCK, dim - start) * (dim - start) for start in starts]
+    pairs = values.new_empty(*values.shape[:2], sum(widths))
+    for start, part in zip(starts, pairs.split(widths, dim=-1), strict=True):
+        block = values[..., start : start + _PAIR_BLOCK, None]
+        torch.mul(block, values[..., None, start:], out=part.unflatten(-1, (block.shape[2], -1)))
+    return pairs
 
 
 def _packed(metric: Tensor) -> Tensor:
