@@ -100,10 +100,9 @@ class Components:
         """
         is_positive, usable = (labels > 0).mT.contiguous(), row_weights > 0
         members = is_positive & usable[:, None, :]  # (n_slices, n_labels, n_rows)
-        n_slices, n_labels, n_rows = members.shape
         part, _, rows = members.nonzero().unbind(1)
         offsets = functional.pad(members.sum(-1).flatten().cumsum(0), (1, 0))
-        positives = ComponentRows(part * n_rows + rows, offsets)
+        positives = ComponentRows(part * usable.shape[1] + rows, offsets)
         return cls(is_positive, usable, positives, positives)
 
     @property

@@ -114,16 +114,13 @@ class _SquaredMahalanobis(torch.autograd.Function):
         anchors = embeddings.new_empty(n_members, n_labels, n_prototypes, rank)  # U p
         columns = embeddings.mT.contiguous()
         kept = []
-        for member, labels in _label_chunks(metric, n_rows):
-            matrices = metric[member, labels]  # (chunk, rank, dim)
-            projected = torch.mm(matrices.view(-1, dim), columns[member]).view(-1, rank, n_rows)
-            chunk_anchors = anchors[member, labels]
-            torch.bmm(prototypes[member, labels], matrices.mT, out=chunk_anchors)
-            norms = projected.square().sum(1, keepdim=True)
-            norms = norms + chunk_anchors.square().sum(-1, keepdim=True)
-            torch.baddbmm(norms, chunk_anchors, projected, alpha=-2, out=squares[member, labels])
+        for member, U, p, Up, out in _label_chunks(n_rows, metric, prototypes, anchors, squares):
+            Ue = torch.mm(U.view(-1, dim), columns[member]).view(-1, rank, n_rows)
+            torch.bmm(p, U.mT, out=Up)
+            norms = (Ue * Ue).sum(1, keepdim=True) + (Up * Up).sum(2, keepdim=True)
+            torch.baddbmm(norms, Up, Ue, alpha=-2, out=out)
             if learns:
-                kept.append(projected)
+                kept.append(Ue)
         ctx.save_for_backward(embeddings, prototypes, metric, anchors, *kept)
         return squares
 
@@ -134,34 +131,36 @@ class _SquaredMahalanobis(torch.autograd.Function):
         gradient = 2 * gradient
         by_row, by_prototype = gradient.sum(2, keepdim=True), gradient.sum(3, keepdim=True)
         by_embeddings = torch.zeros_like(embeddings)
-        by_prototypes = torch.empty_like(prototypes) if ctx.needs_input_grad[1] else None
         by_metric = torch.empty_like(metric)
-        chunks = _label_chunks(metric, n_rows)
-        for (member, labels), projected in zip(chunks, kept, strict=True):
-            matrices, chunk_anchors = metric[member, labels], anchors[member, labels]
-            chunk_gradient = gradient[member, labels]  # (chunk, prototypes, rows)
-            # With respect to U p and U e.
-            by_anchors = chunk_anchors * by_prototype[member, labels]
-            by_anchors.baddbmm_(chunk_gradient, projected.mT, alpha=-1)
-            by_projected = projected * by_row[member, labels]
-            by_projected.baddbmm_(chunk_anchors.mT, chunk_gradient, alpha=-1)
-            by_columns = by_projected.view(-1, n_rows)
-            by_matrices = by_metric[member, labels]
-            torch.mm(by_columns, embeddings[member], out=by_matrices.view(-1, dim))
-            by_matrices.baddbmm_(by_anchors.mT, prototypes[member, labels])
-            by_embeddings[member].addmm_(by_columns.mT, matrices.view(-1, dim))
+        by_prototypes = torch.empty_like(prototypes) if ctx.needs_input_grad[1] else None
+        chunks = _label_chunks(
+            n_rows, metric, prototypes, anchors, gradient, by_row, by_prototype, by_metric
+        )
+        found_anchors = []
+        for (member, U, p, Up, g, g_row, g_prototype, by_U), Ue in zip(chunks, kept, strict=True):
+            by_Up = (Up * g_prototype).baddbmm_(g, Ue.mT, alpha=-1)
+            by_Ue = (Ue * g_row).baddbmm_(Up.mT, g, alpha=-1).view(-1, n_rows)
+            torch.mm(by_Ue, embeddings[member], out=by_U.view(-1, dim))
+            by_U.baddbmm_(by_Up.mT, p)
+            by_embeddings[member].addmm_(by_Ue.mT, U.view(-1, dim))
             if by_prototypes is not None:
-                torch.bmm(by_anchors, matrices, out=by_prototypes[member, labels])
+                found_anchors.append(torch.bmm(by_Up, U))
+        if by_prototypes is not None:
+            torch.cat(found_anchors, out=by_prototypes.flatten(0, 1))
         return by_embeddings, by_prototypes, by_metric, None
 
 
-def _label_chunks(metric: Tensor, n_rows: int) -> Iterator[tuple[int, slice]]:
-    """Members, and the labels whose projections of all rows fit into the cache together."""
-    n_members, n_labels, rank, _ = metric.shape
-    chunk = max(1, _CHUNK_ENTRIES // max(1, n_rows * rank))
-    for member in range(n_members):
-        for start in range(0, n_labels, chunk):
-            yield member, slice(start, start + chunk)
+def _label_chunks(n_rows: int, metric: Tensor, *others: Tensor) -> Iterator[Any]:
+    """Member number and parts of all tensors, (n_members, n_labels, ...), label by label.
+
+    A part holds as many labels as have projections of all rows that fit into the cache.
+    """
+    rank = metric.shape[2]
+    size = max(1, _CHUNK_ENTRIES // max(1, n_rows * rank))
+    for member in range(len(metric)):
+        parts = [values[member].split(size) for values in (metric, *others)]
+        for chunk in zip(*parts, strict=True):
+            yield member, *chunk
 
 
 def root_offset(dtype: torch.dtype) -> float:

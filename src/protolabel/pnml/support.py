@@ -14,8 +14,8 @@ from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.prototypes import (
     LOG_ZERO,
     PrototypeSet,
-    mixing_log_weights,
     component_means,
+    mixing_log_weights,
     weighted_prototypes,
 )
 
