@@ -10,7 +10,7 @@ export PROTOLABEL_DATA ?= $(realpath ../shared/data)
 TEST_ENVIRONMENT := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 TEST_JOBS ?= 2
 
-.PHONY: demo test lint format bench browser clean
+.PHONY: demo test lint format bench docs browser clean
 
 demo: $(VENV)/.core
 	$(BIN)/protolabel demo
@@ -31,8 +31,15 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py $(BENCH_OPTIONS)
 
+# A broken link, a missing reference or a failing example ends the build.
+docs: $(VENV)/.docs
+	rm -rf site
+	$(TEST_ENVIRONMENT) $(BIN)/python -m sphinx --fail-on-warning --quiet --fresh-env \
+	--doctree-dir build/doctrees docs site
+	@echo "Open site/index.html"
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf site build/doctrees $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 # The tests of reports look at them in a browser, and skip where none can be had.
 browser:
@@ -49,4 +56,8 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable ".[test,lint]"
+	touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
+	$(INSTALL) --editable ".[docs]"
 	touch $@ $(VENV)/.core
