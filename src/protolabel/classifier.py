@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import Objective, RuleName
 from protolabel.fitting import FitOptions, fit_model
@@ -29,6 +30,7 @@ from protolabel.presets import PAPER, find_effort
 
 # Companions hold a dense score matrix of all rows and labels.
 _MAX_LABELS_OF_COMPANIONS = 1000
+_MAX_CELLS_OF_MULTIPLE = 2**24
 
 
 class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingClassifier):
@@ -45,7 +47,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     ----------
     prototypes : {"auto", "single", "multiple"}, default="auto"
         One mean per component, or as many as an adaptive clustering finds. ``"auto"`` takes
-        multiple prototypes for dense and single ones for sparse input at balanced effort.
+        multiple prototypes for dense and single ones for sparse input at balanced effort, and
+        single ones where rows times labels are more than 16 million or rows stay on disk.
     effort : {"fast", "balanced", "best"}, default="balanced"
         What ``"auto"`` means for ``prototypes``, ``n_members``, ``n_landmarks`` and ``n_trees``:
         3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
@@ -189,6 +192,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     (3, 2)
     """
 
+    _reads_sources: ClassVar[bool] = True
+
     def __init__(
         self,
         prototypes: Literal["auto", "single", "multiple"] = "auto",
@@ -315,8 +320,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Raw features.
+        X : array-like, sparse matrix, data frame or RowSource of shape (n_samples, n_features)
+            Raw features. What :func:`protolabel.datasets.open_rows` opens stays on disk, and so
+            do memory-mapped arrays of more than 256 MB.
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
             A 0/1 label matrix, a list of label sets, or one class per row.
         checkpoint_dir : str, path or None, default=None
@@ -342,7 +348,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         self.model_ = fit_model(
             X,
             targets.matrix,
-            self._settings(X),
+            self._settings(X, targets.matrix.shape[1]),
             self._options(targets, seed),
             callbacks,
             checkpoint_dir,
@@ -356,7 +362,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
 
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of rows, those of all members side by side."""
-        rows = self._checked(X)
+        rows = self._checked(X, may_stay_on_disk=True)
+        if isinstance(rows, CheckedRows):
+            return np.concatenate([self.model_.embeddings(part) for part in rows.parts()])
         return self.model_.embeddings(rows)
 
     @property
@@ -388,16 +396,18 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         network = self.model_.network
         return int(network.n_slices * network.settings.embedding_dim)
 
-    def _settings(self, X: Any) -> PNMLSettings:
+    def _settings(self, X: Any, n_labels: int = 1) -> PNMLSettings:
         """Hyper-parameters with every "auto" resolved for this input."""
         n_samples, n_features = X.shape
         values = {f.name: getattr(self, f.name) for f in fields(PNMLSettings)}
         if values["prototypes"] == "auto":
             effort = find_effort(self.effort)
-            is_multiple = (
-                effort.multiple_for_sparse if sparse.issparse(X) else effort.multiple_for_dense
-            )
-            values["prototypes"] = "multiple" if is_multiple else "single"
+            stays_on_disk = isinstance(X, CheckedRows)
+            is_sparse = X.is_sparse if stays_on_disk else sparse.issparse(X)
+            is_multiple = effort.multiple_for_sparse if is_sparse else effort.multiple_for_dense
+            # Adaptive clusters compare all rows with the prototypes of every label.
+            is_large = stays_on_disk or n_samples * n_labels > _MAX_CELLS_OF_MULTIPLE
+            values["prototypes"] = "multiple" if is_multiple and not is_large else "single"
         if values["embedding_dim"] == "auto":
             values["embedding_dim"] = embedding_dim_of_paper(n_features)
         if values["metric_rank"] == "auto":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ import torch
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
+from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
@@ -25,6 +26,7 @@ from protolabel.pnml.new_labels import network_with_label
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
+from protolabel.pnml.stored_rows import StoredRows
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.splits import iterative_stratification
@@ -39,6 +41,8 @@ _MAX_DENSE_LABEL_CELLS = 2**25
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
 _MAX_JUDGED_CELLS = 2**24
 _MIN_JUDGED_ROWS = 1000
+# Of rows that stay on disk, so much is read for it.
+_JUDGED_BYTES = 2**27
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def fit_model(
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
+    X : ndarray, CSR or CheckedRows of shape (n_samples, n_features)
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     settings : PNMLSettings
     options : FitOptions
@@ -166,17 +170,17 @@ def fit_model(
         checkpoints = Checkpoints(checkpoint_dir, _fingerprint(X, Y, settings, options, device))
     rng = np.random.default_rng(options.seed)
     held_out = _held_out_rows(Y, options, rng)
-    X_train, Y_train = X[~held_out], Y[~held_out]
-    scaler = FeatureScaler(options.feature_scaling)
-    X_scaled = scaler.fit_transform(X_train)
-    rows = feature_rows(X_scaled, device)
+    table = _open_table(X, ~held_out, settings, options, device)
+    scaler, Y_train = table.scaler, Y[~held_out]
     folds = _member_folds(Y_train, options, rng)
     data = TrainingData(
-        rows=rows,
+        rows=table.rows,
         labels=_label_rows(Y_train, settings, device),
         row_weights=_row_weights(folds, options.n_members, device),
         validation_rows=(
-            feature_rows(scaler.transform(X[held_out]), device) if held_out.any() else None
+            feature_rows(scaler.transform(_rows_at(X, held_out)), device)
+            if held_out.any()
+            else None
         ),
         validation_labels=_label_tensor(Y[held_out], device) if held_out.any() else None,
     )
@@ -192,9 +196,9 @@ def fit_model(
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
         return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
-    judged = _judged_rows(Y_train, rng)
-    scores = _out_of_fold_scores(network, rows, folds, judged)
-    X_judged, Y_judged = X_scaled[judged], Y_train[judged]
+    judged = _judged_rows(Y_train, rng, table.max_judged)
+    scores = _out_of_fold_scores(network, table.rows, folds, judged)
+    X_judged, Y_judged = table.scaled(judged), Y_train[judged]
     companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
     fusion = None
     if companions:
@@ -236,12 +240,59 @@ def _fingerprint(
 
 
 def _digest(matrix: Matrix) -> str:
+    if isinstance(matrix, CheckedRows):
+        digest = hashlib.sha256(str(matrix.shape).encode())
+        for part in matrix.parts():
+            digest.update(_digest(part).encode())
+        return digest.hexdigest()
     parts = (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
     digest = hashlib.sha256(str(matrix.shape).encode())
     for part in parts:
         digest.update(str(part.dtype).encode())
         digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Scaled training rows: as the network reads them, and some of them as a matrix."""
+
+    scaler: FeatureScaler
+    rows: FeatureRows
+    scaled: Callable[[np.ndarray | slice], Matrix]
+    max_judged: int
+
+
+def _open_table(
+    X: Matrix,
+    used: np.ndarray,
+    settings: PNMLSettings,
+    options: FitOptions,
+    device: torch.device,
+) -> _Table:
+    scaler = FeatureScaler(options.feature_scaling)
+    if not isinstance(X, CheckedRows):
+        X_scaled = scaler.fit_transform(X if used.all() else X[used])
+        rows = feature_rows(X_scaled, device)
+        return _Table(scaler, rows, X_scaled.__getitem__, X_scaled.shape[0])
+    if settings.prototypes != "single" or settings.prototype_update != "stale":
+        raise ValueError(
+            f"prototypes={settings.prototypes!r} with prototype_update="
+            f"{settings.prototype_update!r} needs all rows at once, but X stays on disk. Use "
+            "prototypes='single' and prototype_update='stale', or read X into memory."
+        )
+    positions = np.flatnonzero(used)
+    scaler.fit_parts(X.parts(positions))
+    return _Table(
+        scaler,
+        StoredRows(X.read_rows, scaler.transform, positions, X.shape[1], device),
+        lambda chosen: scaler.transform(X.read_rows(positions[chosen])),
+        max(X.rows_of(_JUDGED_BYTES), _MIN_JUDGED_ROWS),
+    )
+
+
+def _rows_at(X: Matrix, chosen: np.ndarray) -> Matrix:
+    return X.read_rows(np.flatnonzero(chosen)) if isinstance(X, CheckedRows) else X[chosen]
 
 
 def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
@@ -283,10 +334,10 @@ def _label_rows(Y: sp.csr_array, settings: PNMLSettings, device: torch.device) -
     return _label_tensor(Y, device)
 
 
-def _judged_rows(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray | slice:
+def _judged_rows(Y: sp.csr_array, rng: np.random.Generator, max_judged: int) -> np.ndarray | slice:
     """Rows that companions, calibration and thresholds see: all, or a sample in their order."""
     n_samples, n_labels = Y.shape
-    n_judged = max(_MAX_JUDGED_CELLS // n_labels, _MIN_JUDGED_ROWS)
+    n_judged = min(max(_MAX_JUDGED_CELLS // n_labels, _MIN_JUDGED_ROWS), max_judged)
     if n_samples <= n_judged:
         return slice(None)
     return np.sort(rng.permutation(n_samples)[:n_judged])

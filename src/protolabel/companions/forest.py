@@ -187,6 +187,7 @@ def fit_forest(
     True
     """
     n_samples = Y.shape[0]
+    X = _with_short_indices(X)
     grown = ExtraTreesRegressor(
         n_trees,
         bootstrap=True,
@@ -211,6 +212,14 @@ def fit_forest(
         prior=(np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (n_samples + 1),
     )
     return forest, forest.log_odds(leaves, draws == 0)
+
+
+def _with_short_indices(X: Matrix) -> Matrix:
+    """The same rows with the only type of column numbers that scikit-learn's trees take."""
+    if not sp.issparse(X) or X.indices.dtype == np.int32:
+        return X
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sp.csr_array((X.data, indices, indptr), shape=X.shape)
 
 
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:

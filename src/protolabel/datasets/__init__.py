@@ -5,6 +5,7 @@ from protolabel.datasets.catalogue import CATALOGUE, DatasetSpec, dataset_names,
 from protolabel.datasets.dataset import MultiLabelDataset, Provenance, Split
 from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.loading import load_dataset
+from protolabel.datasets.open_rows import open_rows
 from protolabel.datasets.readers.csv_table import read_csv
 from protolabel.datasets.readers.libsvm import read_libsvm
 from protolabel.datasets.readers.meka import read_meka
@@ -15,6 +16,7 @@ from protolabel.datasets.readers.table import TableOptions
 from protolabel.datasets.readers.text_tags import read_text
 from protolabel.datasets.readers.xmlc import read_xmlc
 from protolabel.datasets.reading import DatasetWarning, read_dataset
+from protolabel.datasets.row_source import RowSource
 from protolabel.datasets.sniffing import sniff_format
 from protolabel.datasets.summary import DatasetSummary
 from protolabel.datasets.synthetic import make_multilabel_like
@@ -30,12 +32,14 @@ __all__ = [
     "MultiLabelDataset",
     "Provenance",
     "ReadLimits",
+    "RowSource",
     "Split",
     "TableOptions",
     "dataset_names",
     "find_spec",
     "load_dataset",
     "make_multilabel_like",
+    "open_rows",
     "read_csv",
     "read_dataset",
     "read_libsvm",

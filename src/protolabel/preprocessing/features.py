@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+
+from protolabel.preprocessing.column_statistics import ColumnStatistics
 
 Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
 Scaling = Literal["auto", "standard", "text", "unit", "none"]
@@ -59,17 +62,47 @@ class FeatureScaler:
         self.weight_ = np.ones(n_features)
         if self.scaling_ == "standard":
             mean, variance = _column_moments(X)
-            # A constant column may show a variance of the size of rounding errors.
-            constant = (
-                variance
-                <= 64 * np.finfo(X.dtype).eps ** 2 * np.maximum(mean**2, 1e-300) * n_samples
-            )
-            self.weight_ = 1 / np.sqrt(np.where(constant, 1.0, variance))
+            self.weight_ = _inverse_deviation(mean, variance, n_samples, X.dtype)
             if not sp.issparse(X):
                 self.offset_ = mean
         elif self.scaling_ == "text":
             frequency = (X != 0).sum(axis=0)
             self.weight_ = np.log((1 + n_samples) / (1 + np.asarray(frequency).ravel())) + 1
+        return self
+
+    def fit_parts(self, parts: Iterable[Matrix]) -> Self:
+        """Choose the rule and measure the columns of rows that come in parts, each seen once.
+
+        The result is that of ``fit`` on all rows, up to rounding.
+
+        Parameters
+        ----------
+        parts : iterable of ndarray or CSR of shape (n_part, n_features)
+            All of one kind and type.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> parts = [np.array([[1.0]]), np.array([[3.0]])]
+        >>> FeatureScaler().fit_parts(parts).offset_.tolist()
+        [2.0]
+        """
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"feature_scaling={self.scaling!r} is unknown; use one of {SCALINGS}.")
+        found = ColumnStatistics.of(parts)
+        n_features = len(found.mean)
+        self.scaling_ = self.scaling
+        if self.scaling == "auto":
+            is_text = found.is_sparse or (
+                found.zero_share >= _TEXT_ZERO_SHARE and found.smallest >= 0
+            )
+            self.scaling_ = "text" if is_text else "standard"
+        self.offset_, self.weight_ = np.zeros(n_features), np.ones(n_features)
+        if self.scaling_ == "standard":
+            self.weight_ = _inverse_deviation(found.mean, found.variance, found.n_rows, found.dtype)
+            self.offset_ = np.zeros(n_features) if found.is_sparse else found.mean
+        elif self.scaling_ == "text":
+            self.weight_ = np.log((1 + found.n_rows) / (1 + found.n_nonzero)) + 1
         return self
 
     def transform(self, X: Matrix) -> Matrix:
@@ -99,6 +132,14 @@ class FeatureScaler:
             return "text"
         zeros = 1 - np.count_nonzero(X) / max(X.size, 1)
         return "text" if zeros >= _TEXT_ZERO_SHARE and X.min(initial=0) >= 0 else "standard"
+
+
+def _inverse_deviation(
+    mean: np.ndarray, variance: np.ndarray, n_samples: int, dtype: Any
+) -> np.ndarray:
+    # A constant column may show a variance of the size of rounding errors.
+    noise = 64 * np.finfo(dtype).eps ** 2 * np.maximum(mean**2, 1e-300) * n_samples
+    return np.asarray(1 / np.sqrt(np.where(variance <= noise, 1.0, variance)))
 
 
 def _column_moments(X: Matrix) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,86 @@
+"""What input scaling needs to know of the columns, gathered from parts of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Columns of a table that is never held at once.
+
+    ``mean``, ``variance`` and ``n_nonzero`` (n_features,); ``zero_share`` and ``smallest`` are of
+    all cells.
+    """
+
+    n_rows: int
+    mean: np.ndarray
+    variance: np.ndarray
+    n_nonzero: np.ndarray
+    zero_share: float
+    smallest: float
+    is_sparse: bool
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, parts: Iterable[Matrix]) -> ColumnStatistics:
+        """Gather the statistics of all parts; there must be a row.
+
+        Means and sums of squares of two sets of rows are joined by the formula of Chan, Golub and
+        LeVeque (1979), which does not cancel.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> found = ColumnStatistics.of([np.array([[1.0]]), np.array([[3.0], [5.0]])])
+        >>> found.mean.tolist(), found.n_rows
+        ([3.0], 3)
+        """
+        n_rows, smallest = 0, np.inf
+        mean = squares = n_nonzero = np.zeros(0)
+        for part in parts:
+            n_part = part.shape[0]
+            part_mean, part_squares = _moments(part)
+            counts = np.asarray((part != 0).sum(axis=0)).ravel().astype(np.float64)
+            smallest = min(smallest, float(part.min()) if n_part else np.inf)
+            if n_rows == 0:
+                mean, squares, n_nonzero = part_mean, part_squares, counts
+            else:
+                share = n_part / (n_rows + n_part)
+                step = part_mean - mean
+                squares = squares + part_squares + n_rows * share * step**2
+                mean = mean + share * step
+                n_nonzero = n_nonzero + counts
+            n_rows += n_part
+            is_sparse, dtype = bool(sp.issparse(part)), part.dtype
+        if n_rows == 0:
+            raise ValueError("There is no row to measure the columns with.")
+        n_cells = n_rows * len(mean)
+        return cls(
+            n_rows=n_rows,
+            mean=mean,
+            variance=squares / n_rows,
+            n_nonzero=n_nonzero,
+            zero_share=1 - float(n_nonzero.sum()) / n_cells,
+            smallest=smallest,
+            is_sparse=is_sparse,
+            dtype=dtype,
+        )
+
+
+def _moments(part: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of every column and sum of the squared deviations from it."""
+    n_part = part.shape[0]
+    if not sp.issparse(part):
+        mean = part.mean(axis=0, dtype=np.float64)
+        return mean, np.square(part - mean).sum(axis=0)
+    mean = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
+    squares = np.asarray(part.multiply(part).sum(axis=0, dtype=np.float64)).ravel()
+    return mean, np.maximum(squares - n_part * mean**2, 0.0)
