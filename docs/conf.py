@@ -22,6 +22,7 @@ extensions = [
     "navigation",
     "outside",
     "pictures",
+    "reference",
 ]
 exclude_patterns = ["_extensions", "pictures", "Thumbs.db", ".DS_Store"]
 source_suffix = {".md": "markdown"}

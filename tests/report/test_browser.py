@@ -1,51 +1,30 @@
 """Reports in a real browser: sorting, tips, themes, phones, paper, and no error."""
 
-import os
-import shutil
 import time
 
 import numpy as np
 import pytest
 
 from protolabel import PNMLClassifier
-from protolabel.report import model_report, run_report
+from protolabel.inspection import explain
+from protolabel.report import explanation_report, model_report, run_report
+from report.browser import PHONE, Visits, launched_browser
 from report.structure import HOSTILE
 from report.synthetic_run import failed, make_records, write_records
 
-CHROME = (
-    shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-)
-IS_REQUIRED = bool(os.environ.get("PROTOLABEL_REQUIRE_BROWSER"))
 # The machine may be busy: the fastest of several loads says how heavy the page is.
 N_LOADS, LONGEST_LOAD = 5, 1.0
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    if not IS_REQUIRED:
-        pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-        if CHROME is None:
-            pytest.skip("no chromium or google-chrome is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROME, args=ARGUMENTS)
+    with launched_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Files of a large run, of a run with hostile names, and of a model."""
+    """Files of a large run, of a run with hostile names, of a model and of an explanation."""
     folder = tmp_path_factory.mktemp("pages")
     records = make_records()
     records[7] = failed(records[7])
@@ -61,6 +40,7 @@ def pages(tmp_path_factory):
         "run": run_report(write_records(folder / "run", records)),
         "hostile": run_report(write_records(folder / "hostile", hostile)),
         "model": model_report(model, X, Y),
+        "explanation": explanation_report(explain(model, X[0], X_train=X), title="Row 0"),
     }
     files = {}
     for name, text in texts.items():
@@ -70,35 +50,11 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture
-def open_page(browser, pages, tmp_path):
+def open_page(browser, pages):
     """Open a page; at the end keep a picture of it and check that nothing went wrong."""
-    opened = []
-
-    def open_one(name, *, width=1280, height=900, scheme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
-        page = context.new_page()
-        problems = []
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
-        page.on(
-            "request",
-            lambda request: (
-                None if request.url.startswith("file:") else problems.append(request.url)
-            ),
-        )
-        page.goto(pages[name].as_uri())
-        opened.append((context, page, problems, f"{name}-{width}-{scheme}"))
-        return page
-
-    yield open_one
-    for context, page, problems, name in opened:
-        page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
-        context.close()
-        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
-        assert problems == []
+    visits = Visits(browser)
+    yield lambda name, **options: visits.open(pages[name], f"report-{name}", **options)
+    visits.close()
 
 
 def test_a_table_is_sorted_by_a_click_and_by_the_keyboard(open_page):
@@ -199,10 +155,18 @@ def test_the_map_shows_one_label_or_all(open_page):
     assert visible.count() == marks.count()
 
 
-@pytest.mark.parametrize("name", ["run", "model", "hostile"])
-def test_nothing_sticks_out_on_a_phone(open_page, name):
-    page = open_page(name, width=390, height=844)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["run", "model", "explanation", "hostile"])
+def test_nothing_sticks_out_on_a_phone(open_page, name, scheme):
+    page = open_page(name, width=PHONE, height=844, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["model", "explanation"])
+def test_pages_of_models_open_in_both_themes_without_a_problem(open_page, name, scheme):
+    page = open_page(name, scheme=scheme)
+    assert page.locator("section:visible").count() > 1
 
 
 def test_hostile_names_run_nothing(open_page):
