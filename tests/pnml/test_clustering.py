@@ -33,7 +33,7 @@ def blobs():
 
 
 @pytest.mark.parametrize("case", range(100))
-def test_growth_equals_the_sequential_loop(case):
+def test_growth_equals_the_sequential_loop(case, monkeypatch):
     rng = np.random.default_rng(case)
     n_rows, n_components = int(rng.integers(1, 40)), int(rng.integers(1, 6))
     embeddings = rng.normal(size=(n_rows, int(rng.integers(1, 5))))
@@ -43,10 +43,12 @@ def test_growth_equals_the_sequential_loop(case):
     thresholds = rng.exponential(3, size=n_components)
     starts = np.array([naive.component_mean(embeddings, m) for m in members])
     points = torch.from_numpy(embeddings)
+    monkeypatch.setattr("protolabel.pnml.growth._FIRST_BLOCK", int(rng.integers(1, 50)))
     created = growth_pass(
-        points,
+        points if case % 3 else points.expand(n_components, -1, -1),
         torch.from_numpy(members),
-        squared_distances(torch.from_numpy(starts), points),
+        torch.from_numpy(starts)[:, None],
+        torch.ones(n_components, 1, dtype=torch.bool),
         torch.from_numpy(thresholds),
         torch.full((n_components,), cap - 1),
     )
@@ -77,7 +79,12 @@ def test_every_distinct_row_becomes_a_prototype_at_threshold_zero(blobs):
         np.array([naive.component_mean(embeddings, labels[:, k] == 1) for k in range(2)])
     )
     created = growth_pass(
-        points, members, squared_distances(means, points), torch.zeros(2), torch.full((2,), 1000)
+        points,
+        members,
+        means[:, None],
+        torch.ones(2, 1, dtype=torch.bool),
+        torch.zeros(2),
+        torch.full((2,), 1000),
     )
     assert (created >= 0).sum(1).tolist() == labels.sum(0).tolist()
 
@@ -87,24 +94,42 @@ def test_duplicate_rows_add_one_prototype_even_at_threshold_zero():
     created = growth_pass(
         points,
         torch.ones(1, 10, dtype=torch.bool),
-        squared_distances(points.mean(0, keepdim=True), points),
+        points.mean(0)[None, None],
+        torch.ones(1, 1, dtype=torch.bool),
         torch.zeros(1),
         torch.tensor([100]),
     )
     assert created[0].tolist() == [0, 5]
 
 
+@pytest.fixture
+def rare_labels():
+    """Labels of no row, one row, two and nine rows of ninety, and of all rows but one."""
+    labels = np.zeros((90, 5), dtype=int)
+    labels[17, 1] = 1
+    labels[[3, 80], 2] = 1
+    labels[5:50:5, 3] = 1
+    labels[:, 4] = 1
+    labels[60, 4] = 0
+    return labels
+
+
+@pytest.mark.parametrize("is_rare", [False, True])
 @pytest.mark.parametrize("temperature", [None, 1.0])
-def test_clustering_equals_the_naive_loops(blobs, settings, temperature):
+def test_clustering_equals_the_naive_loops(blobs, rare_labels, settings, temperature, is_rare):
     embeddings, labels = blobs
+    labels = rare_labels if is_rare else labels
     found = cluster_components(
         torch.from_numpy(embeddings),
         both_sides(labels),
         settings(prototypes="multiple", concentration=0.5, assignment_temperature=temperature),
     )
     assert found.exists.sum() > 4
-    for k in range(2):
+    for k in range(labels.shape[1]):
         for side in (0, 1):
+            if not (labels[:, k] == side).any():
+                assert not found.exists[k, side].any()
+                continue
             expected, masses = naive.cluster_component(
                 embeddings,
                 labels[:, k] == side,
@@ -117,20 +142,43 @@ def test_clustering_equals_the_naive_loops(blobs, settings, temperature):
             assert np.allclose(found.mass[k, side, kept].numpy(), masses, atol=1e-8)
 
 
-def test_labels_in_chunks_give_the_same_clusters(blobs, settings, monkeypatch):
+@pytest.mark.parametrize("n_clustering", [1, 2])
+def test_components_in_batches_give_the_same_clusters(
+    blobs, rare_labels, settings, monkeypatch, n_clustering
+):
     embeddings, labels = blobs
-    run = lambda: cluster_components(  # noqa: E731
-        torch.from_numpy(embeddings),
-        both_sides(labels),
-        settings(prototypes="multiple"),
-        keep_responsibilities=True,
-    )
-    whole = run()
+    membership = both_sides(np.hstack([labels, rare_labels]))
+
+    def run(keep):
+        chosen = settings(prototypes="multiple", n_clustering=n_clustering)
+        return cluster_components(
+            torch.from_numpy(embeddings), membership, chosen, keep_responsibilities=keep
+        )
+
+    whole, kept = run(False), run(True)
     monkeypatch.setattr("protolabel.pnml.clustering._MAX_CHUNK_ENTRIES", 1)
-    parts = run()
+    parts, kept_parts = run(False), run(True)
     assert torch.equal(whole.exists, parts.exists)
     assert torch.allclose(whole.prototypes, parts.prototypes)
-    assert torch.allclose(whole.responsibilities, parts.responsibilities)
+    assert torch.equal(kept.exists, whole.exists)
+    assert torch.allclose(kept.responsibilities, kept_parts.responsibilities)
+
+
+def test_kept_responsibilities_give_the_prototypes(blobs, rare_labels, settings):
+    embeddings, labels = (
+        torch.from_numpy(a) for a in (blobs[0], np.hstack([blobs[1], rare_labels]))
+    )
+    membership = both_sides(labels.numpy())
+    chosen = settings(prototypes="multiple", concentration=0.5)
+    found = cluster_components(embeddings, membership, chosen)
+    kept = cluster_components(embeddings, membership, chosen, keep_responsibilities=True)
+    for k in range(labels.shape[1]):
+        for side in (0, 1):
+            z = kept.responsibilities[k] * membership[side, k, :, None]
+            assert torch.allclose(z.sum(0), found.mass[k, side])
+            exists = found.exists[k, side]
+            means = (z.mT @ embeddings)[exists] / z.sum(0)[exists, None]
+            assert torch.allclose(means, found.prototypes[k, side, exists])
 
 
 def test_responsibilities_sum_to_one_for_members_and_prototypes_stay_inside(blobs, settings):
@@ -143,12 +191,15 @@ def test_responsibilities_sum_to_one_for_members_and_prototypes_stay_inside(blob
         settings(prototypes="multiple", concentration=0.5),
         keep_responsibilities=True,
     )
+    without = cluster_components(
+        torch.from_numpy(embeddings), membership, settings(prototypes="multiple", concentration=0.5)
+    )
     totals = found.responsibilities.sum(-1)
     assert torch.allclose(totals[0, :10], torch.zeros(10, dtype=torch.float64))
     assert torch.allclose(totals[0, 10:], torch.ones(80, dtype=torch.float64))
     for side in (0, 1):
         members = embeddings[membership[side, 0].numpy()]
-        inside = found.prototypes[0, side, found.exists[0, side]].numpy()
+        inside = without.prototypes[0, side, found.exists[0, side]].numpy()
         assert (inside >= members.min(0) - 1e-9).all()
         assert (inside <= members.max(0) + 1e-9).all()
 
@@ -180,8 +231,8 @@ def test_a_cluster_without_mass_disappears_but_never_the_last_one():
 
 
 def test_responsibilities_over_missing_clusters_are_zero():
-    shares = responsibilities_of(torch.zeros(1, 2, 3), torch.tensor([[True, True, False]]), 1.0)
-    assert shares[0].tolist() == [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]
+    shares = responsibilities_of(torch.zeros(1, 3, 2), torch.tensor([[True, True, False]]), 1.0)
+    assert shares[0].tolist() == [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]]
 
 
 def test_expanded_threshold_equals_the_printed_one():
@@ -284,9 +335,10 @@ def test_the_order_of_the_rows_decides_which_become_prototypes():
     points = torch.tensor([[4.9], [3.0], [6.8]])
 
     def values_created(points):
-        nearest = squared_distances(torch.zeros(1, 1), points)
-        everyone = torch.ones(1, 3, dtype=torch.bool)
-        rows = growth_pass(points, everyone, nearest, torch.tensor([4.0]), torch.tensor([10]))
+        everyone, start = torch.ones(1, 3, dtype=torch.bool), torch.zeros(1, 1, 1)
+        rows = growth_pass(
+            points, everyone, start, everyone[:, :1], torch.tensor([4.0]), torch.tensor([10])
+        )
         return points[rows[0], 0].tolist()
 
     assert values_created(points) == pytest.approx([4.9])

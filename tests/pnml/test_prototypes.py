@@ -8,7 +8,6 @@ from protolabel.pnml.prototypes import (
     PrototypeSet,
     mixing_log_weights,
     single_prototypes,
-    weighted_prototypes,
 )
 from reference import pnml as naive
 
@@ -68,32 +67,6 @@ def test_single_prototypes_carry_gradient(component_data):
     weights = torch.ones(1, 12, dtype=torch.float64)
     embeddings.requires_grad_()
     assert gradcheck(lambda e: single_prototypes(e, labels, weights).positions, embeddings)
-
-
-def test_weighted_means_equal_a_loop_and_pass_the_gradient(component_data):
-    embeddings, labels = (torch.from_numpy(a) for a in component_data)
-    membership = torch.stack([labels.mT == 0, labels.mT == 1])
-    shares = torch.softmax(torch.randn(5, 12, 3, dtype=torch.float64), dim=-1)
-    positions, mass = weighted_prototypes(embeddings, shares, membership)
-    for k in range(5):
-        for side in (0, 1):
-            members = membership[side, k]
-            for c in range(3):
-                z = shares[k, members, c]
-                assert mass[k, side, c].item() == pytest.approx(z.sum().item())
-                expected = (z[:, None] * embeddings[members]).sum(0) / z.sum()
-                assert torch.allclose(positions[k, side, c], expected)
-    embeddings.requires_grad_()
-    assert gradcheck(lambda e: weighted_prototypes(e, shares, membership)[0], embeddings)
-
-
-def test_a_component_without_rows_has_no_mass(component_data):
-    embeddings, _ = component_data
-    shares = torch.ones(1, 12, 1, dtype=torch.float64)
-    membership = torch.zeros(2, 1, 12, dtype=torch.bool)
-    positions, mass = weighted_prototypes(torch.from_numpy(embeddings), shares, membership)
-    assert torch.isfinite(positions).all()
-    assert mass.sum() == 0
 
 
 def test_both_mixings_agree_for_clusters_of_equal_mass():

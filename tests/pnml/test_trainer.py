@@ -99,8 +99,9 @@ def test_clustering_quantities_carry_no_gradient(trainer_for):
     embeddings = trainer.network.embedding(trainer.data.rows)
     support = Support(embeddings, trainer._components)
     (found,) = cluster_slices(trainer.network, support, keep_responsibilities=True)
-    assert not found.prototypes.requires_grad
     assert not found.responsibilities.requires_grad
+    (found,) = cluster_slices(trainer.network, support, keep_responsibilities=False)
+    assert not found.prototypes.requires_grad
 
 
 def test_stale_prototypes_do_not_require_gradient(trainer_for):

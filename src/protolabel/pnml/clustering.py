@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
+from protolabel.pnml.growth import growth_pass, prototypes_of, squared_distances
 from protolabel.pnml.settings import PNMLSettings
 
 # Clusters with less total responsibility are removed.
@@ -23,8 +26,8 @@ MIN_MASS = 1e-3
 # Responsibilities below this are denormal-number traps and carry no information.
 _NEGLIGIBLE = 1e-20
 _MIN_VARIANCE = 1e-6
-# Entries of the largest labels x rows x prototypes tensor that is kept at once.
-_MAX_CHUNK_ENTRIES = 2**24
+# Entries of the largest components x prototypes x rows tensor that is worked on at once.
+_MAX_CHUNK_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,11 @@ class Clustering:
     """Prototypes of all components of one member.
 
     ``prototypes`` (n_labels, 2, n_slots, dim), ``exists`` and ``mass`` (n_labels, 2, n_slots);
-    ``responsibilities`` (n_labels, n_rows, n_slots) over the slots of each row's own side.
+    ``responsibilities`` (n_labels, n_rows, n_slots) over the slots of each row's own side. Only
+    one of prototypes and responsibilities is there: either is what the other gives.
     """
 
-    prototypes: Tensor
+    prototypes: Tensor | None
     exists: Tensor
     mass: Tensor
     responsibilities: Tensor | None
@@ -79,29 +83,44 @@ def cluster_components(
     rule = creation_rule(centred, membership, means, sizes, settings, trained_variance)
 
     n_labels, n_rows = membership.shape[1:]
-    chunk = max(1, _MAX_CHUNK_ENTRIES // (2 * settings.max_prototypes * max(n_rows, 1)))
-    parts = [
-        _cluster_labels(
-            centred,
-            membership[:, start : start + chunk],
-            means[start : start + chunk],
-            rule,
-            settings,
-            keep_responsibilities,
+    starts, members = means.flatten(0, 1), membership.transpose(0, 1).reshape(-1, n_rows)
+    found = []
+    for batch in _component_batches(members, settings.max_prototypes):
+        points = centred if batch.rows is None else centred[batch.rows]
+        found.append(
+            (
+                batch,
+                _cluster_batch(
+                    points,
+                    batch.members,
+                    starts[batch.components],
+                    rule,
+                    settings,
+                    wants_prototypes=not keep_responsibilities,
+                ),
+            )
         )
-        for start in range(0, n_labels, chunk)
-    ]
-    n_slots = max(part[1].shape[-1] for part in parts)
-    prototypes = torch.cat([_pad_slots(part[0], n_slots, dim=2) for part in parts])
-    responsibilities = None
+    n_slots = max([part.exists.shape[1] for _, part in found], default=1)
+    exists = torch.zeros((2 * n_labels, n_slots), dtype=torch.bool, device=members.device)
+    mass = centred.new_zeros((2 * n_labels, n_slots))
+    for batch, part in found:
+        exists[batch.components, : part.exists.shape[1]] = part.exists
+        mass[batch.components, : part.exists.shape[1]] = part.mass
+    prototypes = responsibilities = None
     if keep_responsibilities:
-        responsibilities = torch.cat(
-            [_pad_slots(part[3], n_slots, dim=2) for part in parts if part[3] is not None]
-        )
+        responsibilities = centred.new_zeros((n_labels, n_rows, n_slots))
+        for batch, part in found:
+            _store_shares(responsibilities, batch, part.shares)
+    else:
+        prototypes = centred.new_zeros((2 * n_labels, n_slots, centred.shape[1]))
+        for batch, part in found:
+            assert part.prototypes is not None
+            prototypes[batch.components, : part.exists.shape[1]] = part.prototypes + centre
+        prototypes = (prototypes * exists[..., None]).unflatten(0, (n_labels, 2))
     return Clustering(
-        prototypes=prototypes + centre,
-        exists=torch.cat([_pad_slots(part[1], n_slots, dim=2) for part in parts]),
-        mass=torch.cat([_pad_slots(part[2], n_slots, dim=2) for part in parts]),
+        prototypes=prototypes,
+        exists=exists.unflatten(0, (n_labels, 2)),
+        mass=mass.unflatten(0, (n_labels, 2)),
         responsibilities=responsibilities,
         rule=rule,
     )
@@ -191,127 +210,125 @@ def participation_ratio(embeddings: Tensor) -> float:
     return float(covariance.trace()) ** 2 / squared_trace if squared_trace > 0 else 1.0
 
 
-def growth_pass(
-    embeddings: Tensor, membership: Tensor, nearest: Tensor, threshold: Tensor, room: Tensor
-) -> Tensor:
-    """Rows that become prototypes when each component reads its members in order.
-
-    The same rows as a loop over members that adds one when it lies beyond the threshold
-    from all prototypes so far, found in as many batched rounds as the largest component
-    gains prototypes: in each round the first violator of every component is added, and
-    violators at or before it are settled.
-
-    Parameters
-    ----------
-    embeddings : Tensor of shape (n_rows, dim)
-    membership : Tensor of bool, shape (n_components, n_rows)
-    nearest : Tensor of shape (n_components, n_rows)
-        Squared distance to the nearest prototype so far; updated in place.
-    threshold : Tensor of shape (n_components,)
-    room : Tensor of int, shape (n_components,)
-        How many prototypes each component may still gain.
-
-    Returns
-    -------
-    Tensor of int, shape (n_components, n_rounds)
-        Row numbers in order of creation, -1 where a component had no more.
-    """
-    n_components, n_rows = membership.shape
-    violators = membership & (nearest > threshold[:, None])
-    room = room.clone()
-    position = torch.arange(n_rows, device=embeddings.device)
-    created = []
-    while True:
-        growing = (violators.any(1) & (room > 0)).nonzero().squeeze(1)
-        if len(growing) == 0:
-            break
-        candidates = violators[growing]
-        first = candidates.to(torch.uint8).argmax(1)
-        closer = torch.minimum(nearest[growing], squared_distances(embeddings[first], embeddings))
-        nearest[growing] = closer
-        candidates &= (closer > threshold[growing, None]) & (position > first[:, None])
-        violators[growing] = candidates
-        room[growing] -= 1
-        chosen = torch.full((n_components,), -1, device=embeddings.device)
-        chosen[growing] = first
-        created.append(chosen)
-    if not created:
-        return torch.empty((n_components, 0), dtype=torch.int64, device=embeddings.device)
-    return torch.stack(created, dim=1)
-
-
 def responsibilities_of(squares: Tensor, exists: Tensor, temperature: float) -> Tensor:
-    """Soft assignment of rows over the existing clusters, (..., n_rows, n_slots).
+    """Soft assignment of rows over the existing clusters, (..., n_slots, n_rows).
 
     Parameters
     ----------
-    squares : Tensor of shape (..., n_rows, n_slots)
+    squares : Tensor of shape (..., n_slots, n_rows)
         Squared distances.
     exists : Tensor of bool, shape (..., n_slots)
     temperature : float
     """
-    scores = (squares / -temperature).masked_fill_(~exists[..., None, :], -1e30)
-    shares = torch.softmax(scores, dim=-1)
-    return shares.masked_fill_(shares < _NEGLIGIBLE, 0.0)
+    scores = squares / -temperature
+    if not bool(exists.all()):
+        scores.masked_fill_(~exists[..., None], -1e30)
+    return functional.threshold_(torch.softmax(scores, dim=-2), _NEGLIGIBLE, 0.0)
 
 
-def squared_distances(points: Tensor, others: Tensor) -> Tensor:
-    """Squared Euclidean distances, (..., n_points, n_others), rounding noise set to zero."""
-    norms = points.square().sum(-1)[..., :, None] + others.square().sum(-1)[..., None, :]
-    squares = norms - 2 * torch.matmul(points, others.mT)
-    noise = 8 * torch.finfo(squares.dtype).eps
-    return squares.masked_fill_(squares < noise * norms, 0.0)
+@dataclass(frozen=True)
+class _Batch:
+    """Components that are worked on together.
+
+    ``rows`` (n_components, n_rows), padded, or None where they read all rows; ``members``
+    (n_components, n_rows) tells which of those belong to each.
+    """
+
+    components: Tensor
+    rows: Tensor | None
+    members: Tensor
 
 
-def _cluster_labels(
-    embeddings: Tensor,
-    membership: Tensor,
+@dataclass(frozen=True)
+class _BatchClusters:
+    """What was found for a batch; ``shares`` (n_components, n_slots, n_rows)."""
+
+    prototypes: Tensor | None
+    exists: Tensor
+    mass: Tensor
+    shares: Tensor
+
+
+def _component_batches(members: Tensor, max_prototypes: int) -> Iterator[_Batch]:
+    """Components with rows: large ones on all rows, small ones of like size on their own."""
+    n_rows = members.shape[1]
+    sizes = members.sum(1)
+    large = (sizes > n_rows // 4).nonzero().squeeze(1)
+    slots = min(max_prototypes, n_rows + 1)
+    if len(large):
+        for part in large.split(max(1, _MAX_CHUNK_ENTRIES // (slots * n_rows))):
+            yield _Batch(part, None, members[part])
+    small = ((sizes > 0) & (sizes <= n_rows // 4)).nonzero().squeeze(1)
+    small = small[torch.argsort(sizes[small], descending=True, stable=True)]
+    counts = sizes[small].tolist()
+    start = 0
+    while start < len(small):
+        width = counts[start]
+        most = max(1, _MAX_CHUNK_ENTRIES // (max(slots, 64) * width))
+        stop = start
+        while stop < len(small) and stop - start < most and 2 * counts[stop] + 8 >= width:
+            stop += 1
+        part = small[start:stop]
+        # The members of each component in order, and others behind them.
+        rows = torch.argsort(~members[part], dim=1, stable=True)[:, :width]
+        yield _Batch(part, rows, members[part].gather(1, rows))
+        start = stop
+
+
+def _cluster_batch(
+    points: Tensor,
+    members: Tensor,
     means: Tensor,
     rule: CreationRule,
     settings: PNMLSettings,
-    keep_responsibilities: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Grow and re-estimate the components of some labels."""
-    members = membership.transpose(0, 1)  # (n_labels, 2, n_rows)
-    occupied = members.any(-1)
-    prototypes, exists = means[:, :, None, :], occupied[..., None]
-    for _ in range(settings.n_clustering):
-        prototypes, exists = _grow(embeddings, members, prototypes, exists, rule, settings)
-        shares = responsibilities_of(
-            squared_distances(embeddings, prototypes), exists, rule.temperature
-        )  # (n_labels, 2, n_rows, n_slots)
-        shares *= members[..., None]
+    *,
+    wants_prototypes: bool,
+) -> _BatchClusters:
+    """Grow and re-estimate some components."""
+    prototypes, exists = means[:, None, :], members.any(1, keepdim=True)
+    threshold = torch.full((len(members),), rule.threshold, device=points.device)
+    for iteration in range(settings.n_clustering):
+        room = settings.max_prototypes - exists.sum(1)
+        created = growth_pass(points, members, prototypes, exists, threshold, room)
+        n_old = prototypes.shape[1]
+        prototypes, exists = prototypes_of(points, prototypes, exists, created)
+        squares = _squares_to_all(points, prototypes, n_old, created)
+        shares = responsibilities_of(squares, exists, rule.temperature)
+        shares *= members[:, None, :]
         mass = shares.sum(2)
-        exists = _without_empty_clusters(exists, mass)
-        shares *= exists[:, :, None, :]
-        mass = mass * exists
-        prototypes = torch.matmul(shares.mT, embeddings) / mass.clamp_min(MIN_MASS)[..., None]
-    # A row is a member of one side only, so the two sides fit into one tensor.
-    kept = shares.sum(1) if keep_responsibilities else None
-    return prototypes * exists[..., None], exists, mass, kept
+        kept = _without_empty_clusters(exists, mass)
+        if not torch.equal(kept, exists):
+            exists = kept
+            shares *= exists[..., None]
+            mass = mass * exists
+        if wants_prototypes or iteration + 1 < settings.n_clustering:
+            prototypes = torch.matmul(shares, points) / mass.clamp_min(MIN_MASS)[..., None]
+    return _BatchClusters(prototypes if wants_prototypes else None, exists, mass, shares)
 
 
-def _grow(
-    embeddings: Tensor,
-    members: Tensor,
-    prototypes: Tensor,
-    exists: Tensor,
-    rule: CreationRule,
-    settings: PNMLSettings,
-) -> tuple[Tensor, Tensor]:
-    """Add the rows that violate the threshold to the prototypes of their components."""
-    n_labels, _, n_rows = members.shape
-    squares = squared_distances(prototypes, embeddings)  # (n_labels, 2, n_slots, n_rows)
-    squares.masked_fill_(~exists[..., None], math.inf)
-    created = growth_pass(
-        embeddings,
-        members.reshape(-1, n_rows),
-        squares.amin(2).view(-1, n_rows),
-        torch.full((2 * n_labels,), rule.threshold, device=embeddings.device),
-        settings.max_prototypes - exists.sum(-1).flatten(),
-    ).view(n_labels, 2, -1)
-    added = embeddings[created.clamp_min(0)]  # (n_labels, 2, n_rounds, dim)
-    return torch.cat([prototypes, added], dim=2), torch.cat([exists, created >= 0], dim=2)
+def _squares_to_all(points: Tensor, prototypes: Tensor, n_old: int, created: Tensor) -> Tensor:
+    """Squared distances of all rows to the prototypes, the last of which are created rows."""
+    if points.ndim == 3 or created.numel() == 0:
+        return squared_distances(prototypes, points)
+    # Components that read the same rows mostly add the same ones.
+    rows, which = created.clamp_min(0).unique(return_inverse=True)
+    to_created = squared_distances(points[rows], points)[which]
+    return torch.cat([squared_distances(prototypes[:, :n_old], points), to_created], dim=1)
+
+
+def _store_shares(responsibilities: Tensor, batch: _Batch, shares: Tensor) -> None:
+    """Write the soft assignments of a batch to the rows they are of.
+
+    A row is a member of one side only, so the two sides of a label fit into one tensor.
+    """
+    labels, n_slots = batch.components // 2, shares.shape[1]
+    if batch.rows is None:
+        for label, share in zip(labels.tolist(), shares, strict=True):
+            responsibilities[label, :, :n_slots] += share.mT
+    else:
+        position, column = batch.members.nonzero().unbind(1)
+        target = (labels[position], batch.rows[position, column])
+        responsibilities[..., :n_slots][target] = shares[position, :, column]
 
 
 def _without_empty_clusters(exists: Tensor, mass: Tensor) -> Tensor:
@@ -336,12 +353,3 @@ def _mean_within_square(
     total = (embeddings.square().sum(1) * memberships_of_row).sum()
     between = (means.square().sum(-1) * sizes).sum()
     return float((total - between).clamp_min(0) / sizes.sum().clamp_min(1))
-
-
-def _pad_slots(values: Tensor, n_slots: int, dim: int) -> Tensor:
-    missing = n_slots - values.shape[dim]
-    if missing == 0:
-        return values
-    shape = list(values.shape)
-    shape[dim] = missing
-    return torch.cat([values, values.new_zeros(shape)], dim=dim)

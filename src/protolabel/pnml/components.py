@@ -139,6 +139,15 @@ class Components:
             negative = total - present
         return torch.stack([negative, positive], dim=2)
 
+    def of_slice(self, members: ComponentRows, position: int) -> ComponentRows:
+        """The part of one slice, with rows counted within it."""
+        if len(self.usable) == 1:
+            return members
+        first = position * self.n_labels
+        offsets = members.offsets[first : first + self.n_labels + 1]
+        rows = members.rows[int(offsets[0]) : int(offsets[-1])]
+        return ComponentRows(rows - position * self.usable.shape[1], offsets - offsets[0])
+
     def membership(self, position: int) -> Tensor:
         """Members of the two sides of each label in one slice, (2, n_labels, n_rows)."""
         n_rows = self.usable.shape[1]
@@ -149,12 +158,10 @@ class Components:
                 inside = self.is_positive[shared] ^ complement
                 sides.append(inside & self.usable[position])
                 continue
-            side = torch.zeros(self.n_labels * n_rows, dtype=torch.bool, device=self.usable.device)
-            first = position * self.n_labels
-            start, stop = found.offsets[[first, first + self.n_labels]].tolist()
-            label = found.component_of_row[start:stop] - first
-            side[label * n_rows + found.rows[start:stop] - position * n_rows] = True
-            sides.append(side.view(self.n_labels, n_rows))
+            own = self.of_slice(found, position)
+            side = torch.zeros((self.n_labels, n_rows), dtype=torch.bool, device=self.usable.device)
+            side[own.component_of_row, own.rows] = True
+            sides.append(side)
         return torch.stack(sides)
 
     def drawn(

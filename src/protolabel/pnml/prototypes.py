@@ -7,7 +7,7 @@ A prototype set holds, for each member and label, the slots of the negative comp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -82,29 +82,6 @@ def component_means(embeddings: Tensor, components: Components) -> PrototypeSet:
     return PrototypeSet(positions[..., None, :], log_weights[..., None])
 
 
-def weighted_prototypes(
-    embeddings: Tensor, responsibilities: Tensor, membership: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Cluster means of one member from frozen soft assignments, with gradient to the embeddings.
-
-    Parameters
-    ----------
-    embeddings : Tensor of shape (n_rows, dim)
-    responsibilities : Tensor of shape (n_labels, n_rows, n_slots)
-        Soft assignment of each row over the slots of its own side.
-    membership : Tensor of bool, shape (2, n_labels, n_rows)
-        Rows to take the means over.
-
-    Returns
-    -------
-    positions : Tensor of shape (n_labels, 2, n_slots, dim)
-    mass : Tensor of shape (n_labels, 2, n_slots)
-    """
-    apply: Any = _ResponsibilitySums.apply
-    sums, mass = apply(embeddings, responsibilities, membership)
-    return sums / mass.clamp_min(torch.finfo(mass.dtype).tiny)[..., None], mass
-
-
 def mixing_log_weights(
     exists: Tensor, mass: Tensor, mixing: Literal["uniform", "empirical"]
 ) -> Tensor:
@@ -119,43 +96,3 @@ def mixing_log_weights(
     weights = (exists if mixing == "uniform" else mass * exists).to(mass.dtype)
     total = weights.sum(-1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
     return torch.where(exists, (weights / total).clamp_min(1e-30).log(), LOG_ZERO)
-
-
-class _ResponsibilitySums(torch.autograd.Function):
-    """Sums of embeddings by soft assignment, reading the member rows of each component only."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, embeddings: Tensor, responsibilities: Tensor, membership: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        n_labels, _, n_slots = responsibilities.shape
-        sums = embeddings.new_zeros(n_labels, 2, n_slots, embeddings.shape[1])
-        mass = embeddings.new_zeros(n_labels, 2, n_slots)
-        ctx.rows = _member_rows(membership)
-        ctx.save_for_backward(embeddings, responsibilities)
-        for (side, label), rows in ctx.rows:
-            shares = responsibilities[label, rows]
-            sums[label, side] = shares.mT @ embeddings[rows]
-            mass[label, side] = shares.sum(0)
-        ctx.mark_non_differentiable(mass)
-        return sums, mass
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
-        embeddings, responsibilities = ctx.saved_tensors
-        by_embeddings = torch.zeros_like(embeddings)
-        for (side, label), rows in ctx.rows:
-            by_embeddings.index_add_(0, rows, responsibilities[label, rows] @ gradient[label, side])
-        return by_embeddings, None, None
-
-
-def _member_rows(membership: Tensor) -> list[tuple[tuple[int, int], Tensor]]:
-    """Row numbers of every non-empty component, keyed by side and label."""
-    n_labels = membership.shape[1]
-    rows = membership.nonzero()[:, 2]
-    sizes = membership.sum(-1).flatten().tolist()
-    return [
-        (divmod(component, n_labels), part)
-        for component, part in enumerate(torch.split(rows, sizes))
-        if len(part)
-    ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from protolabel.pnml.cluster_means import cluster_means
 from protolabel.pnml.clustering import Clustering, cluster_components
 from protolabel.pnml.components import Components
 from protolabel.pnml.network import PrototypeNetwork
@@ -16,7 +17,6 @@ from protolabel.pnml.prototypes import (
     PrototypeSet,
     component_means,
     mixing_log_weights,
-    weighted_prototypes,
 )
 
 
@@ -86,16 +86,18 @@ def support_prototypes(
         return component_means(support.embeddings, support.components)
     if not support.embeddings.requires_grad:
         found = cluster_slices(network, support, keep_responsibilities=False)
-        return _stack(network, [(c.prototypes, c.exists, c.mass) for c in found])
+        parts = [(c.prototypes, c.exists, c.mass) for c in found if c.prototypes is not None]
+        return _stack(network, parts)
     if clusterings is None:
         clusterings = cluster_slices(network, support, keep_responsibilities=True)
     parts = []
     for position, clustering in enumerate(clusterings):
         assert clustering.responsibilities is not None
-        positions, mass = weighted_prototypes(
+        positions, mass = cluster_means(
             support.embeddings[position],
             clustering.responsibilities,
-            support.components.membership(position),
+            support.components,
+            position,
         )
         # A cluster without a row in this support sits the step out.
         parts.append((positions, clustering.exists & (mass > 1e-12), mass))
