@@ -191,13 +191,16 @@ def test_an_ingredient_pays_where_the_change_is_worse(tmp_path):
 
     request = Request(datasets=("emotions", "yeast"))
     findings = findings_of("ingredients", request, tmp_path, value=value)
-    whole, network = findings.sections
-    assert [section.title for section in findings.sections] == ["The whole", "The network alone"]
+    whole, effort, network = findings.sections
+    assert [section.title for section in findings.sections] == [
+        *("The whole", "Effort", "The network alone")
+    ]
     row = next(row for row in whole.rows if row[0] == "without the forest")
     # A smaller ranking loss is better, so half as much of it counts against the base.
     assert row[1].startswith("+0.500 (2/0)")
     assert row[5].startswith("-0.500 (0/2)")
-    assert all(cell.startswith("+0.000 (0/0)") for cell in network.rows[1][1:6])
+    for row in (effort.rows[1], network.rows[1]):
+        assert all(cell.startswith("+0.000 (0/0)") for cell in row[1:6])
     assert findings.summary["without the forest (The whole)"]["accuracy"] == 0.5
 
 
@@ -206,6 +209,6 @@ def test_datasets_that_lack_a_variant_are_left_out(tmp_path):
     request = Request(datasets=("emotions", "yeast"))
     records = records_of(study.protocols(request))
     short = [r for r in records if not (r.unit.dataset == "yeast" and r.unit.settings == ())]
-    whole, network = study.findings(Material(request, tmp_path, tuple(short))).sections
-    assert "Over emotions:" in whole.text
+    whole, effort, network = study.findings(Material(request, tmp_path, tuple(short))).sections
+    assert "Over emotions:" in whole.text and "Over emotions:" in effort.text
     assert "Over emotions, yeast:" in network.text
