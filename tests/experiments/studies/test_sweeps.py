@@ -210,5 +210,6 @@ def test_datasets_that_lack_a_variant_are_left_out(tmp_path):
     records = records_of(study.protocols(request))
     short = [r for r in records if not (r.unit.dataset == "yeast" and r.unit.settings == ())]
     whole, effort, network = study.findings(Material(request, tmp_path, tuple(short))).sections
-    assert "Over emotions:" in whole.text and "Over emotions:" in effort.text
+    assert "Over emotions:" in whole.text
+    assert "Over emotions:" in effort.text
     assert "Over emotions, yeast:" in network.text
