@@ -76,3 +76,26 @@ def test_no_rows_have_no_scores(rows):
     X, Y = rows
     network = fitted(X, Y).model_.network
     assert NetworkScorer(network).scores(feature_rows(X[:0], CPU)).shape == (0, 6)
+
+
+def test_blocks_of_labels_do_not_change_the_scores(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y).model_.network
+    new = feature_rows(X, CPU, torch.float64)
+    whole = NetworkScorer(network).scores(new)
+    monkeypatch.setattr("protolabel.pnml.scoring._LABEL_BLOCK", 4)
+    blocks = NetworkScorer(network)
+    assert len(blocks.heads) == 2
+    assert torch.allclose(blocks.scores(new), whole, rtol=1e-9, atol=1e-9)
+
+
+def test_pairs_of_coordinates_give_the_lengths_of_projections(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y, embedding_dim=37).model_.network
+    new = feature_rows(X, CPU, torch.float64)
+    projected = NetworkScorer(network)
+    monkeypatch.setattr("protolabel.pnml.scoring._MIN_LABELS_OF_PAIRS", 1)
+    paired = NetworkScorer(network)
+    assert paired.heads[0].is_paired
+    assert not projected.heads[0].is_paired
+    assert torch.allclose(paired.scores(new), projected.scores(new), rtol=1e-9, atol=1e-9)

@@ -21,6 +21,8 @@ from protolabel.pnml.rows import FeatureRows
 
 # Coordinates whose pairs are formed at once; pairs inside of a block are formed twice.
 _PAIR_BLOCK = 16
+# Labels whose distances are computed together.
+_LABEL_BLOCK = 256
 # For fewer labels the pairs themselves cost more than the work they save.
 _MIN_LABELS_OF_PAIRS = 64
 # Entries of the largest tensor that is made for a chunk of rows: it should stay in the cache,
@@ -196,12 +198,14 @@ class _Head:
 
 
 def _label_groups(network: PrototypeNetwork) -> list[slice]:
-    """Trained labels, and each label that came later.
+    """Trained labels in blocks, and each label that came later.
 
     Products of another size or layout round differently: each label is computed as it was first.
     """
     trained = network.n_labels - network.n_added
-    return [slice(0, trained), *(slice(k, k + 1) for k in range(trained, network.n_labels))]
+    starts = range(0, trained, _LABEL_BLOCK)
+    blocks = [slice(start, min(start + _LABEL_BLOCK, trained)) for start in starts]
+    return blocks + [slice(k, k + 1) for k in range(trained, network.n_labels)]
 
 
 def _pairs(values: Tensor) -> Tensor:
