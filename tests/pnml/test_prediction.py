@@ -90,3 +90,63 @@ def test_gradients_with_respect_to_everything():
 def test_smoothed_prior_odds_are_finite_for_absent_and_constant_labels():
     odds = log_prior_odds(torch.tensor([0.0, 4.0, 2.0]), torch.tensor(4.0))
     assert odds.tolist() == pytest.approx([math.log(0.5 / 4.5), math.log(4.5 / 0.5), 0.0])
+
+
+@pytest.mark.parametrize("n_slots", [1, 2, 5])
+def test_logits_are_differentiable_in_distances_weights_and_prior(n_slots):
+    g = torch.Generator().manual_seed(1)
+    distances = torch.rand(2, 3, 4, 2, n_slots, generator=g, dtype=torch.float64)
+    weights = torch.randn(2, 3, 2, n_slots, generator=g, dtype=torch.float64)
+    prior = torch.randn(2, 3, generator=g, dtype=torch.float64)
+    inputs = [values.requires_grad_() for values in (distances, weights, prior)]
+    assert gradcheck(label_logits, inputs)
+
+
+def test_log_densities_equal_the_log_of_the_sum_where_slots_are_unused_or_far():
+    g = torch.Generator().manual_seed(2)
+    distances = 300 * torch.rand(1, 2, 6, 2, 4, generator=g)
+    weights = torch.randn(1, 2, 2, 4, generator=g)
+    weights[0, 0, 0, 1:] = LOG_ZERO
+    joint = (weights[:, :, None] - distances).double()
+    density = torch.logsumexp(joint, dim=-1)
+    expected = (density[..., 1] - density[..., 0]).mT
+    found = label_logits(distances, weights, torch.zeros(1, 2))
+    assert torch.allclose(found.double(), expected, rtol=1e-6, atol=1e-4)
+
+
+@pytest.fixture
+def squares_and_weights(generator):
+    """Two members, three labels, four slots (one of them unused on one side), five rows."""
+    squares = 9 * torch.rand(2, 3, 2, 4, 5, generator=generator, dtype=torch.float64) + 0.1
+    log_weights = torch.randn(2, 3, 2, 4, generator=generator, dtype=torch.float64)
+    log_weights[0, 1, 1, 2:] = LOG_ZERO
+    return squares, log_weights
+
+
+@pytest.mark.parametrize("entries", [1, 2**17])
+@pytest.mark.parametrize("squared", [False, True])
+def test_densities_give_the_logits_of_distances(
+    squares_and_weights, monkeypatch, squared, entries
+):
+    monkeypatch.setattr("protolabel.pnml.prediction._CHUNK_ENTRIES", entries)
+    squares, log_weights = squares_and_weights
+    density = log_densities(squares, log_weights, squared=squared)
+    distances = squares if squared else (squares + 1e-12).sqrt()
+    expected = label_logits(distances.permute(0, 1, 4, 2, 3), log_weights, torch.zeros(2, 3))
+    assert torch.allclose((density[:, :, 1] - density[:, :, 0]).mT, expected)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_gradients_of_the_densities(squares_and_weights, squared):
+    squares, log_weights = squares_and_weights
+    squares.requires_grad_()
+    assert gradcheck(lambda s: log_densities(s, log_weights, squared=squared), squares)
+
+
+def test_densities_of_far_and_slightly_negative_squares_are_finite():
+    squares = torch.tensor([1e8, 1e8, -1e-9, 4.0]).view(1, 1, 1, 4, 1).requires_grad_()
+    density = log_densities(squares, torch.zeros(1, 1, 1, 4))
+    density.sum().backward()
+    assert torch.isfinite(density).all()
+    assert torch.isfinite(squares.grad).all()
+    assert squares.grad.flatten()[2] == 0

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from typing import Any
+
 import torch
 from torch import Tensor
+
+from protolabel.pnml.distance import root_offset
+
+# Distances of a chunk of labels, in entries: half a megabyte, a part of a core's own cache.
+_CHUNK_ENTRIES = 2**17
 
 
 def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor) -> Tensor:
@@ -31,12 +40,99 @@ def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor)
     >>> label_logits(d, torch.zeros(1, 1, 2, 1), torch.zeros(1, 1)).item()
     2.0
     """
-    log_joint = log_weights[:, :, None] - distances
-    log_density = (
-        log_joint.squeeze(-1) if log_joint.shape[-1] == 1 else torch.logsumexp(log_joint, dim=-1)
-    )
+    log_weights = log_weights[:, :, None]
+    if distances.shape[-1] == 1:
+        log_density = (log_weights - distances).squeeze(-1)
+    else:
+        apply: Any = _LogDensity.apply
+        log_density = apply(distances, log_weights)
     ratio = log_density[..., 1] - log_density[..., 0]  # (n_members, n_labels, n_rows)
     return (ratio + log_prior_odds[..., None]).mT
+
+
+class _LogDensity(torch.autograd.Function):
+    """Log of the sum over the slots of exp(log_weights - distances).
+
+    The tensors are members x labels x rows x prototypes, and passes over them are what many
+    prototypes cost. The shares of the slots serve for the value and, kept, for the gradient.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, distances: Tensor, log_weights: Tensor) -> Tensor:
+        log_joint = log_weights - distances
+        shares = torch.softmax(log_joint, dim=-1)
+        ctx.save_for_backward(shares)
+        # The share of the largest slot is at least one over their number: its log is exact.
+        return log_joint.amax(-1) - shares.amax(-1).log()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
+        (shares,) = ctx.saved_tensors
+        by_distances = shares * gradient.neg()[..., None]
+        by_log_weights = None
+        if ctx.needs_input_grad[1]:
+            by_log_weights = by_distances.sum(2, keepdim=True).neg_()
+        return by_distances, by_log_weights
+
+
+def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False) -> Tensor:
+    """Log of the mixture density of each component, up to the constant that both sides share.
+
+    What :func:`label_logits` takes the difference of, from squared distances and in few passes:
+    for many prototypes this part costs as much as the distances themselves.
+
+    Parameters
+    ----------
+    squares : Tensor of shape (n_members, n_labels, 2, n_slots, n_rows)
+        Squared distances, see :func:`protolabel.pnml.distance.label_squares`.
+    log_weights : Tensor of shape (n_members, n_labels, 2, n_slots)
+    squared : bool, default=False
+        Leave the square root of Eq. 10 out.
+
+    Returns
+    -------
+    Tensor of shape (n_members, n_labels, 2, n_rows)
+
+    Examples
+    --------
+    >>> import torch
+    >>> squares = torch.tensor([4.0, 4.0]).view(1, 1, 1, 2, 1)
+    >>> log_densities(squares, torch.zeros(1, 1, 1, 2)).round(decimals=4).item()
+    -1.3069
+    """
+    apply: Any = _LogDensities.apply
+    density: Tensor = apply(squares, log_weights, squared)
+    return density
+
+
+class _LogDensities(torch.autograd.Function):
+    """Log-sum-exp over slots of log w - d; its slope in each squared distance is kept."""
+
+    @staticmethod
+    def forward(ctx: Any, squares: Tensor, log_weights: Tensor, squared: bool) -> Tensor:
+        n_slots, n_rows = squares.shape[-2:]
+        densities = squares.new_empty(*squares.shape[:-2], n_rows)
+        slopes = torch.empty_like(squares)
+        size = max(1, _CHUNK_ENTRIES // (2 * n_slots * n_rows or 1))
+        parts = (t.flatten(0, 1).split(size) for t in (squares, log_weights, densities, slopes))
+        for square, log_weight, density, slope in zip(*parts, strict=True):
+            distance = square.clamp_min(0)
+            if not squared:
+                distance = distance.add_(root_offset(square.dtype)).sqrt_()
+            joint = torch.sub(log_weight[..., None], distance, out=slope)
+            highest = joint.amax(2, keepdim=True)
+            total = joint.sub_(highest).exp_().sum(2, keepdim=True)
+            torch.add(total.log(), highest, out=density.unsqueeze(2))
+            # The slope of the density in the distance is minus the share of the prototype.
+            slope.div_(total if squared else total.mul_(2).mul(distance)).neg_()
+            slope.masked_fill_(square < 0, 0.0)
+        ctx.save_for_backward(slopes)
+        return densities
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (slopes,) = ctx.saved_tensors
+        return slopes * gradient[..., None, :], None, None
 
 
 def log_prior_odds(n_positive: Tensor, n_rows: Tensor) -> Tensor:
