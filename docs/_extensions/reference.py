@@ -54,7 +54,7 @@ def reference_of(module: str, described: dict[str, str]) -> list[str]:
     values = {name: getattr(home, name) for name in home.__all__}
     documented = [name for name, value in values.items() if _kind(value) != "data"]
     lines = [".. autosummary::", "   :nosignatures:", ""]
-    lines += [f"   {module}.{name}" for name in documented]
+    lines += [f"   ~{module}.{name}" for name in documented]
     for name, value in values.items():
         kind = _kind(value)
         if kind == "data":

@@ -51,6 +51,12 @@ class Panel:
     x_ticks: Sequence[tuple[float, str]] = ()
     y_ticks: Sequence[tuple[float, str]] = ()
     parts: list[Markup] = field(default_factory=list)
+    has_names: bool = False
+
+    @property
+    def has_texts_below(self) -> bool:
+        """Whether anything stands under the horizontal axis."""
+        return bool(self.x_title or self.x_ticks or self.has_names)
 
     def x(self, value: float) -> float:
         """Place of a value on the horizontal axis."""
@@ -171,6 +177,7 @@ class Panel:
 
     def name_below(self, x: float, *lines: str) -> None:
         """A name of several lines under the axis."""
+        self.has_names = True
         for number, content in enumerate(lines):
             place = HEIGHT - BOTTOM + 15 + 14 * number
             self.parts.append(
@@ -208,7 +215,8 @@ def picture(title: str, *panels: Panel) -> str:
     style = element("style", Markup(_STYLE.replace("\n", "")))
     # The name space makes the file a picture where it stands alone.
     space = {"xmlns": "http://www.w3.org/2000/svg"}
-    whole = drawing(width, HEIGHT, title, style, *groups, class_="picture", **space)
+    height = HEIGHT if any(panel.has_texts_below for panel in panels) else HEIGHT - BOTTOM + 8
+    whole = drawing(width, height, title, style, *groups, class_="picture", **space)
     return f"{whole}\n"
 
 

@@ -47,6 +47,7 @@ def navigation(path=DOCS / "index.md"):
     for block in code_blocks(path, r"\{toctree\}"):
         for line in block.splitlines():
             if line and not line.startswith(":"):
-                page = (path.parent / f"{line}.md").resolve()
+                name = re.sub(r"^.*<(.*)>$", r"\1", line)
+                page = (path.parent / f"{name}.md").resolve()
                 found += [page, *(navigation(page) if page.is_file() else [])]
     return found

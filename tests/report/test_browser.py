@@ -163,8 +163,8 @@ def test_nothing_sticks_out_on_a_phone(open_page, name, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["model", "explanation"])
-def test_pages_of_models_open_in_both_themes_without_a_problem(open_page, name, scheme):
+@pytest.mark.parametrize("name", ["run", "model", "explanation"])
+def test_pages_open_in_both_themes_without_a_problem(open_page, name, scheme):
     page = open_page(name, scheme=scheme)
     assert page.locator("section:visible").count() > 1
 
@@ -195,3 +195,15 @@ def test_a_large_report_opens_within_a_second(browser, pages):
         times.append(time.perf_counter() - start)
     context.close()
     assert min(times) < LONGEST_LOAD
+
+
+def test_headings_of_tables_are_not_broken_within_a_word(open_page):
+    page = open_page("model", width=PHONE, height=844)
+    heights = page.locator("#labels thead th").evaluate_all(
+        "heads => heads.map(head => {"
+        " const range = document.createRange(); range.selectNodeContents(head);"
+        " return [head.innerText.trim().split(/\\s+/).length, range.getClientRects().length]; })"
+    )
+    assert len(heights) == 10
+    for n_words, n_lines in heights:
+        assert n_lines <= n_words + 1

@@ -49,7 +49,10 @@ def explanation_report(explanation: Explanation, *, title: str = "Explanation") 
 def _panel(label: LabelExplanation, explanation: Explanation) -> LabelPanel:
     contributions = [(part.learner, part.log_odds) for part in label.contributions]
     contributions += [("intercept", label.intercept), ("log-odds", label.log_odds)]
-    pulls = [(f"{pull.name} = {pull.value:.4g}", pull.pull) for pull in label.pulls]
+    pulls = [
+        (f"{pull.name} = {f'{pull.value:.4g}'.replace('-', '−')}", pull.pull)
+        for pull in label.pulls
+    ]
     pulls.append(("all other features", label.other_pulls))
     return LabelPanel(
         label,
