@@ -12,7 +12,6 @@ from protolabel.pnml.clustering import (
     participation_ratio,
     responsibilities_of,
     spread_of_means,
-    squared_distances,
 )
 from reference import pnml as naive
 

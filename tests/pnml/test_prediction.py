@@ -6,7 +6,7 @@ import torch
 from torch.autograd import gradcheck
 
 from protolabel.pnml.distance import label_distances
-from protolabel.pnml.prediction import label_logits, log_prior_odds
+from protolabel.pnml.prediction import label_logits, log_densities, log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO
 from reference import pnml as naive
 
@@ -125,9 +125,7 @@ def squares_and_weights(generator):
 
 @pytest.mark.parametrize("entries", [1, 2**17])
 @pytest.mark.parametrize("squared", [False, True])
-def test_densities_give_the_logits_of_distances(
-    squares_and_weights, monkeypatch, squared, entries
-):
+def test_densities_give_the_logits_of_distances(squares_and_weights, monkeypatch, squared, entries):
     monkeypatch.setattr("protolabel.pnml.prediction._CHUNK_ENTRIES", entries)
     squares, log_weights = squares_and_weights
     density = log_densities(squares, log_weights, squared=squared)

@@ -223,7 +223,7 @@ def responsibilities_of(squares: Tensor, exists: Tensor, temperature: float) -> 
     scores = squares / -temperature
     if not bool(exists.all()):
         scores.masked_fill_(~exists[..., None], -1e30)
-    return functional.threshold_(torch.softmax(scores, dim=-2), _NEGLIGIBLE, 0.0)
+    return functional.threshold(torch.softmax(scores, dim=-2), _NEGLIGIBLE, 0.0, inplace=True)
 
 
 @dataclass(frozen=True)

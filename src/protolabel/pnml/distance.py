@@ -43,15 +43,25 @@ def label_distances(
     >>> label_distances(e, p, None).round(decimals=3).item()
     5.0
     """
+    squares = label_squares(embeddings, prototypes, metric).mT.clamp_min(0)
+    return squares if squared else (squares + root_offset(squares.dtype)).sqrt()
+
+
+def label_squares(embeddings: Tensor, prototypes: Tensor, metric: Tensor | None) -> Tensor:
+    """Squared distances, of which rounding may leave some slightly negative.
+
+    Parameters and their shapes are those of :func:`label_distances`.
+
+    Returns
+    -------
+    Tensor of shape (n_members, n_labels, n_prototypes, n_rows)
+    """
     centre = prototypes.detach().mean(dim=(1, 2))[:, None, :]  # (n_members, 1, dim)
     embeddings = embeddings - centre
     prototypes = prototypes - centre[:, None]
     if metric is None:
-        squares = _squared_euclidean(embeddings, prototypes)
-    else:
-        squares = _squared_mahalanobis(embeddings, prototypes, metric)
-    squares = squares.clamp_min(0)
-    return squares if squared else (squares + root_offset(squares.dtype)).sqrt()
+        return _squared_euclidean(embeddings, prototypes)
+    return _squared_mahalanobis(embeddings, prototypes, metric)
 
 
 def linear_logits(embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
@@ -83,7 +93,7 @@ def _squared_euclidean(embeddings: Tensor, prototypes: Tensor) -> Tensor:
     flat = prototypes.reshape(n_members, -1, dim)
     cross = torch.matmul(flat, embeddings.mT)  # (n_members, n_labels * n_prototypes, n_rows)
     squares = embeddings.square().sum(-1)[:, None, :] + flat.square().sum(-1)[..., None] - 2 * cross
-    return squares.view(n_members, n_labels, n_prototypes, -1).mT
+    return squares.view(n_members, n_labels, n_prototypes, -1)
 
 
 def _squared_mahalanobis(embeddings: Tensor, prototypes: Tensor, metric: Tensor) -> Tensor:
@@ -92,7 +102,7 @@ def _squared_mahalanobis(embeddings: Tensor, prototypes: Tensor, metric: Tensor)
     squares: Tensor = apply(
         embeddings, prototypes, metric.contiguous(), learns and torch.is_grad_enabled()
     )
-    return squares.mT
+    return squares
 
 
 class _SquaredMahalanobis(torch.autograd.Function):

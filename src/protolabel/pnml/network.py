@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from protolabel.pnml.distance import label_distances, linear_logits
+from protolabel.pnml.distance import label_distances, label_squares, linear_logits
 from protolabel.pnml.embedding import Embedding
 from protolabel.pnml.label_rows import LabelRows, label_sums
-from protolabel.pnml.prediction import label_logits, log_prior_odds
+from protolabel.pnml.prediction import label_logits, log_densities, log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
 from protolabel.pnml.rows import FeatureRows
 from protolabel.pnml.settings import PNMLSettings
@@ -192,6 +192,10 @@ class PrototypeNetwork(nn.Module):
             ratio = linear_logits(embeddings, prototypes.positions.squeeze(-2), metric)
             return (ratio + log_prior_odds[..., None]).mT
         flat = prototypes.positions.flatten(2, 3)
+        if plain and n_slots > 1:
+            squares = label_squares(embeddings, flat, metric).unflatten(2, (2, n_slots))
+            density = log_densities(squares, prototypes.log_weights, squared=squared)
+            return (density[:, :, 1] - density[:, :, 0] + log_prior_odds[..., None]).mT
         distances = label_distances(embeddings, flat, metric, squared=squared)
         distances = distances.unflatten(-1, (2, n_slots))
         if stretch is not None:

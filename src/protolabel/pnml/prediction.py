@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -40,39 +38,12 @@ def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor)
     >>> label_logits(d, torch.zeros(1, 1, 2, 1), torch.zeros(1, 1)).item()
     2.0
     """
-    log_weights = log_weights[:, :, None]
-    if distances.shape[-1] == 1:
-        log_density = (log_weights - distances).squeeze(-1)
-    else:
-        apply: Any = _LogDensity.apply
-        log_density = apply(distances, log_weights)
+    log_joint = log_weights[:, :, None] - distances
+    log_density = (
+        log_joint.squeeze(-1) if log_joint.shape[-1] == 1 else torch.logsumexp(log_joint, dim=-1)
+    )
     ratio = log_density[..., 1] - log_density[..., 0]  # (n_members, n_labels, n_rows)
     return (ratio + log_prior_odds[..., None]).mT
-
-
-class _LogDensity(torch.autograd.Function):
-    """Log of the sum over the slots of exp(log_weights - distances).
-
-    The tensors are members x labels x rows x prototypes, and passes over them are what many
-    prototypes cost. The shares of the slots serve for the value and, kept, for the gradient.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, distances: Tensor, log_weights: Tensor) -> Tensor:
-        log_joint = log_weights - distances
-        shares = torch.softmax(log_joint, dim=-1)
-        ctx.save_for_backward(shares)
-        # The share of the largest slot is at least one over their number: its log is exact.
-        return log_joint.amax(-1) - shares.amax(-1).log()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
-        (shares,) = ctx.saved_tensors
-        by_distances = shares * gradient.neg()[..., None]
-        by_log_weights = None
-        if ctx.needs_input_grad[1]:
-            by_log_weights = by_distances.sum(2, keepdim=True).neg_()
-        return by_distances, by_log_weights
 
 
 def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False) -> Tensor:
