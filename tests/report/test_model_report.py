@@ -10,6 +10,8 @@ from protolabel import PNMLClassifier
 from protolabel.baselines.ml_knn import MLkNN
 from protolabel.metrics import evaluate
 from protolabel.report import model_report
+from protolabel.report.comparison_section import comparison_section
+from protolabel.report.page import render_page
 from report.structure import HOSTILE, Structure
 
 QUICK = {
@@ -154,3 +156,25 @@ def test_the_map_is_limited_by_its_prototypes_and_keeps_one_label(fitted):
     assert map_prototypes(model, X, Y, max_prototypes=limit).labels == (first, second)
     assert map_prototypes(model, X, Y, max_prototypes=limit - 1).labels == (first,)
     assert map_prototypes(model, X, Y, max_prototypes=0).labels == (first,)
+
+
+def test_a_page_on_many_labels_shows_the_most_frequent_ones():
+    X, _ = rows_with_labels()
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.05, 0.5, 320)
+    Y = sp.csr_array((rng.random((150, 320)) < shares).astype(int))
+    page = model_report(MLkNN().fit(X, Y), X, Y)
+    assert "300 of 320 labels, the most frequent ones." in page
+    assert "150 rows times 320 labels." in page
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    shown = [int(name) for name in re.findall(r'<tr><th scope="row">(\d+)</th>', page)]
+    assert shown == sorted(shown)
+    assert counts[shown].min() >= np.delete(counts, shown).max()
+
+
+def test_hostile_names_of_methods_stay_texts_in_a_comparison():
+    results = {HOSTILE: {"accuracy": 0.5}, "b": {"accuracy": 0.25}}
+    page = Structure(render_page(HOSTILE, HOSTILE, [comparison_section(results)]))
+    assert page.text.count(HOSTILE) == 4
+    assert page.count("img") == 0
+    assert "0.500" in page.text

@@ -123,16 +123,16 @@ def map_prototypes(
     rng = np.random.default_rng(random_state)
     rows = np.sort(rng.permutation(labels.shape[0])[:max_rows])
     own = embeddings[head_of(network, member, int(shown[0]))[0]].cpu().numpy()[rows]
-    present = labels.toarray().astype(bool)
+    present = labels[:, shown].toarray().astype(bool)
     found: list[MappedPrototype] = []
     positions: list[np.ndarray] = []
-    for label in shown:
+    for column, label in enumerate(shown):
         distances = distances_to_label(network, member, int(label), embeddings)
         slice_number, head = head_of(network, member, int(label))
         exists = network.prototypes.exists[slice_number, head].cpu().numpy()
         places = network.positions[slice_number, head].detach().cpu().numpy()
         for side in (1, 0):
-            found += _side(distances[:, side, exists[side]], present[:, label], int(label), side)
+            found += _side(distances[:, side, exists[side]], present[:, column], int(label), side)
             positions.append(places[side][exists[side]])
     plane = _lay_out(np.vstack([own, *positions]), random_state)
     prototypes = tuple(

@@ -16,6 +16,9 @@ from protolabel.decision.reliability import reliability_diagram
 from protolabel.metrics import LabelReport, label_report, reliability_curve
 from protolabel.report.page import Section
 
+# The metrics of a label take some milliseconds: a page on thousands of labels would take minutes.
+_MAX_LABELS = 300
+
 
 @dataclass(frozen=True)
 class LabelLine:
@@ -29,11 +32,12 @@ class LabelLine:
 
 @dataclass(frozen=True)
 class LabelTable:
-    """All labels, and the reliability diagram."""
+    """The labels, all or the most frequent ones, and the reliability diagram of all."""
 
     lines: Sequence[LabelLine]
     diagram: Markup
     n_rows: int
+    n_labels: int
 
 
 def labels_section(
@@ -44,18 +48,22 @@ def labels_section(
     thresholds: np.ndarray | None,
 ) -> Section:
     """Metrics of every label with its threshold, as a probability, and its calibration error."""
-    truth = Y.toarray()
-    reports = label_report(Y, predicted, probabilities, label_names=names)
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    shown = np.sort(np.argsort(-counts, kind="stable")[:_MAX_LABELS])
+    truth, own = Y[:, shown].toarray(), probabilities[:, shown]
+    reports = label_report(
+        Y[:, shown], predicted[:, shown], own, label_names=[names[k] for k in shown]
+    )
     lines = [
         LabelLine(
             report,
             average_precision=(
-                float(average_precision_score(truth[:, k], probabilities[:, k]))
+                float(average_precision_score(truth[:, k], own[:, k]))
                 if truth[:, k].any()
                 else math.nan
             ),
-            threshold=math.nan if thresholds is None else float(expit(thresholds[k])),
-            calibration_error=reliability_curve(truth[:, [k]], probabilities[:, [k]]).error,
+            threshold=math.nan if thresholds is None else float(expit(thresholds[shown[k]])),
+            calibration_error=reliability_curve(truth[:, [k]], own[:, [k]]).error,
         )
         for k, report in enumerate(reports)
     ]
@@ -64,4 +72,5 @@ def labels_section(
         "bins of equal size": reliability_curve(Y, probabilities, strategy="quantile"),
     }
     diagram = Markup(reliability_diagram(curves, title="Reliability over all labels"))
-    return Section("labels", "Labels", "labels.html", LabelTable(lines, diagram, len(truth)))
+    content = LabelTable(lines, diagram, n_rows=len(truth), n_labels=len(names))
+    return Section("labels", "Labels", "labels.html", content)

@@ -22,6 +22,9 @@ from protolabel.report.map_section import map_section
 from protolabel.report.names import metric_title
 from protolabel.report.page import Section, render_page
 
+# Beyond, matrices of labels by labels would take more memory than the model.
+_MAX_LABELS_TO_COMPARE = 2000
+
 
 @dataclass(frozen=True)
 class ModelSummary:
@@ -131,7 +134,7 @@ def model_sections(
                 random_state=random_state,
             )
             sections.append(map_section(found, labels, names))
-        if network.settings.shared_embedding and len(names) > 1:
+        if network.settings.shared_embedding and 1 < len(names) <= _MAX_LABELS_TO_COMPARE:
             counts = np.asarray(labels.sum(axis=0)).ravel()
             learned = prototype_similarity(network)
             sections.append(dependency_section(label_correlation(labels), learned, counts, names))
