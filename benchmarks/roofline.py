@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 import torch
 
@@ -26,13 +27,13 @@ class Peaks:
 
 
 def find_peaks() -> Peaks:
-    """Measure the rate of a large matrix product and of a large copy, best of three each."""
+    """Measure the rate of a large matrix product and of a large copy, median of five each."""
     side = _MATRIX_SIDE
     left, right, product = (torch.rand(side, side) for _ in range(3))
     source = torch.ones(_COPY_BYTES // 4)
     target = torch.zeros_like(source)
-    multiply = min(seconds_of(lambda: torch.mm(left, right, out=product)) for _ in range(3))
-    copy = min(seconds_of(lambda: target.copy_(source)) for _ in range(3))
+    multiply = median(seconds_of(lambda: torch.mm(left, right, out=product)) for _ in range(5))
+    copy = median(seconds_of(lambda: target.copy_(source)) for _ in range(5))
     return Peaks(flops=2 * side**3 / multiply, bandwidth=2 * _COPY_BYTES / copy)
 
 

@@ -36,17 +36,19 @@ def cluster_means(
     mass : Tensor of shape (n_labels, 2, n_slots)
     """
     listed: Any = _ListedSums.apply
-    masked: Any = _MaskedSums.apply
     positives = components.of_slice(components.positives, position)
-    positive_sums, positive_mass = listed(embeddings, responsibilities, positives)
-    if components.negatives is None:
-        negative_rows = components.membership(position)[0]
-        negative_sums, negative_mass = masked(embeddings, responsibilities, negative_rows)
-    else:
+    if components.negatives is not None:
         negatives = components.of_slice(components.negatives, position)
-        negative_sums, negative_mass = listed(embeddings, responsibilities, negatives)
-    sums = torch.stack([negative_sums, positive_sums], dim=1)
-    mass = torch.stack([negative_mass, positive_mass], dim=1)
+        sums, mass = listed(embeddings, responsibilities, negatives, positives)
+    else:
+        masked: Any = _MaskedSums.apply
+        negative_rows = components.membership(position)[0]
+        sides = (
+            masked(embeddings, responsibilities, negative_rows),
+            listed(embeddings, responsibilities, positives),
+        )
+        sums = torch.cat([sums for sums, _ in sides], dim=1)
+        mass = torch.cat([mass for _, mass in sides], dim=1)
     return sums / mass.clamp_min(torch.finfo(mass.dtype).tiny)[..., None], mass
 
 
@@ -64,12 +66,14 @@ class _MaskedSums(torch.autograd.Function):
         for labels, shares in _masked_shares(responsibilities, members):
             torch.matmul(shares.mT, embeddings, out=sums[labels])
             torch.sum(shares, 1, out=mass[labels])
+        mass = mass[:, None]
         ctx.mark_non_differentiable(mass)
-        return sums, mass
+        return sums[:, None], mass
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
         responsibilities, members = ctx.saved_tensors
+        gradient = gradient.squeeze(1)
         by_embeddings = gradient.new_zeros(responsibilities.shape[1], gradient.shape[2])
         for labels, shares in _masked_shares(responsibilities, members):
             by_embeddings.addbmm_(shares, gradient[labels])
@@ -97,33 +101,38 @@ class _Batch:
 class _ListedSums(torch.autograd.Function):
     """Sums of embeddings by soft assignment, for components that are lists of few rows.
 
-    Components of like size are one batched product.
+    Components of like size are one batched product. Several lists, one after the other, give
+    the sides of each label: sums (n_labels, n_sides, n_slots, dim).
     """
 
     @staticmethod
     def forward(
-        ctx: Any, embeddings: Tensor, responsibilities: Tensor, members: ComponentRows
+        ctx: Any, embeddings: Tensor, responsibilities: Tensor, *sides: ComponentRows
     ) -> tuple[Tensor, Tensor]:
         n_labels, _, n_slots = responsibilities.shape
         dim = embeddings.shape[1]
-        sums = embeddings.new_zeros(n_labels, n_slots, dim)
-        mass = embeddings.new_zeros(n_labels, n_slots)
+        sums = embeddings.new_zeros(n_labels, len(sides), n_slots, dim)
+        mass = embeddings.new_zeros(n_labels, len(sides), n_slots)
         ctx.shape = embeddings.shape
-        ctx.batches = list(_batches(responsibilities, members, dim))
-        for batch in ctx.batches:
+        ctx.batches = [
+            (side, batch)
+            for side, members in enumerate(sides)
+            for batch in _batches(responsibilities, members, dim)
+        ]
+        for side, batch in ctx.batches:
             gathered = embeddings.index_select(0, batch.rows).view(*batch.shares.shape[:2], dim)
-            sums[batch.labels] = torch.bmm(batch.shares.mT, gathered)
-            mass[batch.labels] = batch.shares.sum(1)
+            sums[batch.labels, side] = torch.bmm(batch.shares.mT, gathered)
+            mass[batch.labels, side] = batch.shares.sum(1)
         ctx.mark_non_differentiable(mass)
         return sums, mass
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor | None, ...]:
         by_embeddings = gradient.new_zeros(ctx.shape)
-        for batch in ctx.batches:
-            by_rows = torch.bmm(batch.shares, gradient[batch.labels])
+        for side, batch in ctx.batches:
+            by_rows = torch.bmm(batch.shares, gradient[batch.labels, side])
             by_embeddings.index_add_(0, batch.rows, by_rows.flatten(0, 1))
-        return by_embeddings, None, None
+        return by_embeddings, *(None for _ in ctx.needs_input_grad[1:])
 
 
 def _batches(responsibilities: Tensor, members: ComponentRows, dim: int) -> Iterator[_Batch]:

@@ -195,20 +195,24 @@ class Components:
         cells = bernoulli_positions(n_components * n_rows, rate, generator, self._device)
         component, row = cells // n_rows, cells % n_rows
         if n_slices == 1:
-            usable, known = self.usable[0, row], self.is_positive.flatten()[cells]
+            chosen = self._is_negative[cells]
         else:
             part = component // self.n_labels
-            usable = self.usable[part, row]
             shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
             known = self.is_positive[shared, component % self.n_labels, row]
+            chosen = self.usable[part, row] & ~known
             row = row + part * n_rows
-        chosen = usable & ~known
         component, row = component[chosen], row[chosen]
         counts = torch.bincount(component, minlength=n_components)
         drawn = ComponentRows(row, functional.pad(counts.cumsum(0), (1, 0)))
         if bool((counts > 0).all()):
             return drawn
         return _without_gaps(drawn, self._all_negatives(counts == 0), self._device, generator)
+
+    @cached_property
+    def _is_negative(self) -> Tensor:
+        """Usable rows without the label, label by label, of the only slice."""
+        return (~self.is_positive[0] & self.usable[0]).flatten()
 
     def _all_negatives(self, wanted: Tensor) -> ComponentRows:
         """All negative rows of the wanted components, none of the others."""

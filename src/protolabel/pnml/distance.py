@@ -138,26 +138,25 @@ class _SquaredMahalanobis(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
         embeddings, prototypes, metric, anchors, *kept = ctx.saved_tensors
         n_rows, dim = embeddings.shape[1:]
-        gradient = 2 * gradient
         by_row, by_prototype = gradient.sum(2, keepdim=True), gradient.sum(3, keepdim=True)
-        by_embeddings = torch.zeros_like(embeddings)
-        by_metric = torch.empty_like(metric)
-        by_prototypes = torch.empty_like(prototypes) if ctx.needs_input_grad[1] else None
+        by_embeddings, by_metric = torch.zeros_like(embeddings), torch.empty_like(metric)
+        moves_prototypes = ctx.needs_input_grad[1]
+        by_prototypes = torch.empty_like(prototypes) if moves_prototypes else prototypes
         chunks = _label_chunks(
-            n_rows, metric, prototypes, anchors, gradient, by_row, by_prototype, by_metric
+            n_rows,
+            *(metric, prototypes, anchors, gradient),
+            *(by_row.mul_(2), by_prototype.mul_(2), by_metric, by_prototypes),
         )
-        found_anchors = []
-        for (member, U, p, Up, g, g_row, g_prototype, by_U), Ue in zip(chunks, kept, strict=True):
-            by_Up = (Up * g_prototype).baddbmm_(g, Ue.mT, alpha=-1)
-            by_Ue = (Ue * g_row).baddbmm_(Up.mT, g, alpha=-1).view(-1, n_rows)
+        for chunk, Ue in zip(chunks, kept, strict=True):
+            member, U, p, Up, g, g_row, g_prototype, by_U, by_p = chunk
+            by_Up = (Up * g_prototype).baddbmm_(g, Ue.mT, alpha=-2)
+            by_Ue = (Ue * g_row).baddbmm_(Up.mT, g, alpha=-2).view(-1, n_rows)
             torch.mm(by_Ue, embeddings[member], out=by_U.view(-1, dim))
             by_U.baddbmm_(by_Up.mT, p)
             by_embeddings[member].addmm_(by_Ue.mT, U.view(-1, dim))
-            if by_prototypes is not None:
-                found_anchors.append(torch.bmm(by_Up, U))
-        if by_prototypes is not None:
-            torch.cat(found_anchors, out=by_prototypes.flatten(0, 1))
-        return by_embeddings, by_prototypes, by_metric, None
+            if moves_prototypes:
+                torch.bmm(by_Up, U, out=by_p)
+        return by_embeddings, by_prototypes if moves_prototypes else None, by_metric, None
 
 
 def _label_chunks(n_rows: int, metric: Tensor, *others: Tensor) -> Iterator[Any]:

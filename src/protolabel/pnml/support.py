@@ -111,6 +111,11 @@ def _stack(network: PrototypeNetwork, parts: list[tuple[Tensor, Tensor, Tensor]]
     for found, exists, mass in parts:
         missing = n_slots - exists.shape[-1]
         weights = mixing_log_weights(exists, mass, network.settings.mixing)
-        positions.append(torch.nn.functional.pad(found, (0, 0, 0, missing)))
-        log_weights.append(torch.nn.functional.pad(weights, (0, missing), value=LOG_ZERO))
+        if missing:
+            found = torch.nn.functional.pad(found, (0, 0, 0, missing))
+            weights = torch.nn.functional.pad(weights, (0, missing), value=LOG_ZERO)
+        positions.append(found)
+        log_weights.append(weights)
+    if len(parts) == 1:
+        return PrototypeSet(positions[0][None], log_weights[0][None])
     return PrototypeSet(torch.stack(positions), torch.stack(log_weights))

@@ -316,7 +316,7 @@ class Trainer:
         if network.embedding.uses_dropout:
             queries = network.embedding(self.data.rows.take(batch), self.generator)
         else:
-            queries = embeddings[:, position]
+            queries = embeddings.index_select(1, position)
         return queries, prototypes, stretch
 
     def _correlation_penalty(self, prototypes: PrototypeSet) -> Tensor:
