@@ -8,7 +8,6 @@ change how fast they predict, so they are trained for two epochs.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,7 +18,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.neural_network import MLPClassifier
 
-from measure import Ratio, n_threads, ratio_of, run_suite, take_turns
+from measure import Ratio, n_threads, ratio_of, run_suite, seconds_of, take_turns
 from protolabel import PNMLClassifier
 from protolabel.datasets import MultiLabelDataset, load_dataset, make_multilabel_like
 from protolabel.exceptions import DatasetError
@@ -75,15 +74,13 @@ def models() -> dict[str, PNMLClassifier]:
 
 
 def latency(name: str, predict: Callable[[Any], object], X: Any, n_rows: int) -> Ratio:
-    """Milliseconds of wall time of single rows."""
+    """Milliseconds of single rows, one call each."""
     rows = [X[i : i + 1] for i in range(n_rows)]
     for row in rows[:5]:
         predict(row)
     taken = []
     for row in rows:
-        started = time.perf_counter()
-        predict(row)
-        taken.append(1000 * (time.perf_counter() - started))
+        taken.append(1000 * seconds_of(partial(predict, row)))
     return Ratio(name, median(taken), tuple(taken), at_most=2)
 
 

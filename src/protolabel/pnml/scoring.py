@@ -109,7 +109,7 @@ class _Head:
     """Prepared distances to the prototypes of some labels.
 
     ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``quadratic`` holds U as
-    (n_members, dim, rank * n_labels) or the blocks of G as (n_members, n_pairs, n_labels), and
+    (n_members, dim, n_labels * rank) or the blocks of G as (n_members, n_pairs, n_labels), and
     is None for the plain distance; ``linear`` (n_members, dim, 2 * n_slots * n_labels) and
     ``constant`` (n_members, 1, 2 * n_slots * n_labels) belong to the prototypes.
     """
@@ -137,7 +137,7 @@ class _Head:
             rank, dim = metric.shape[-2:]
             many = metric.shape[1] >= _MIN_LABELS_OF_PAIRS
             is_paired = many and rank > (dim + _PAIR_BLOCK) // 2
-            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 2, 1).flatten(2)
+            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 1, 2).flatten(2)
         # Labels last: the work on each distance runs along them.
         linear = (-2 * by_metric).permute(0, 3, 2, 1).flatten(2)
         constant = (positions * by_metric).sum(-1).mT.flatten(1)[:, None, :]
@@ -189,12 +189,8 @@ class _Head:
         if self.is_paired:
             return torch.bmm(_pairs(centred), self.quadratic)
         n_labels = self.log_weights.shape[-1]
-        projected = torch.bmm(centred, self.quadratic).unflatten(-1, (-1, n_labels))
-        lengths = projected[:, :, 0].square()
-        for position in range(1, projected.shape[2]):
-            part = projected[:, :, position]
-            lengths.addcmul_(part, part)
-        return lengths
+        projected = torch.bmm(centred, self.quadratic).unflatten(-1, (n_labels, -1))
+        return torch.linalg.vector_norm(projected, dim=-1).square_()
 
 
 def _label_groups(network: PrototypeNetwork) -> list[slice]:
