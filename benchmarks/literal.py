@@ -19,12 +19,12 @@ from statistics import median
 from typing import Any, Literal
 
 import torch
-from measure import Ratio, ratio_of, run_suite, seconds_of
 from torch import Tensor
-from training_setup import first_fold, paper_trainer
 
+from measure import Ratio, ratio_of, run_suite, seconds_of
 from protolabel.pnml.trainer import Trainer
 from protolabel.preprocessing.features import FeatureScaler
+from training_setup import first_fold, paper_trainer
 
 _MODES: tuple[tuple[Literal["single", "multiple"], int, int], ...] = (
     ("single", 20, 3),

@@ -108,14 +108,13 @@ def _stack(network: PrototypeNetwork, parts: list[tuple[Tensor, Tensor, Tensor]]
     """Join slices with different numbers of slots into one padded set."""
     n_slots = max(exists.shape[-1] for _, exists, _ in parts)
     positions, log_weights = [], []
+    if len(parts) == 1:
+        found, exists, mass = parts[0]
+        weights = mixing_log_weights(exists, mass, network.settings.mixing)
+        return PrototypeSet(found[None], weights[None])
     for found, exists, mass in parts:
         missing = n_slots - exists.shape[-1]
         weights = mixing_log_weights(exists, mass, network.settings.mixing)
-        if missing:
-            found = torch.nn.functional.pad(found, (0, 0, 0, missing))
-            weights = torch.nn.functional.pad(weights, (0, missing), value=LOG_ZERO)
-        positions.append(found)
-        log_weights.append(weights)
-    if len(parts) == 1:
-        return PrototypeSet(positions[0][None], log_weights[0][None])
+        positions.append(torch.nn.functional.pad(found, (0, 0, 0, missing)))
+        log_weights.append(torch.nn.functional.pad(weights, (0, missing), value=LOG_ZERO))
     return PrototypeSet(torch.stack(positions), torch.stack(log_weights))
