@@ -28,6 +28,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# Bounded in time; `make bench BENCH_OPTIONS=` takes more and larger runs.
+BENCH_OPTIONS ?= --quick
+
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py $(BENCH_OPTIONS)
 

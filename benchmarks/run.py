@@ -29,6 +29,7 @@ HERE = Path(__file__).parent
 SUITES = (
     "training",
     "literal",
+    "mlp",
     "prediction",
     "scaling",
     "memory",

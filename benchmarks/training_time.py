@@ -28,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", default="bibtex,corel5k")
     parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--metric-penalty", type=float, default=5e-3, help="the preset's is 5e-3")
+    parser.add_argument("--metric-penalty", type=float, default=1e-3, help="the preset has 5e-3")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
