@@ -50,11 +50,13 @@ class Example(SphinxDirective):
             nodes.rubric(text="Code"),
             nodes.literal_block(code, code, language="python"),
         ]
-        if not self.config.run_examples:
-            return shown
+        return [*self._results(name, script), *shown] if self.config.run_examples else shown
+
+    def _results(self, name: str, script: Path) -> list[nodes.Node]:
+        """What the script prints and writes, which is what most readers came for."""
         folder = Path(self.env.app.doctreedir) / FOLDER / name
         output = run_example(script, folder)
-        shown += [
+        shown: list[nodes.Node] = [
             nodes.rubric(text="Output"),
             nodes.literal_block(output, output, language="text"),
         ]
