@@ -78,10 +78,8 @@ def latency(name: str, predict: Callable[[Any], object], X: Any, n_rows: int) ->
     rows = [X[i : i + 1] for i in range(n_rows)]
     for row in rows[:5]:
         predict(row)
-    taken = []
-    for row in rows:
-        taken.append(1000 * seconds_of(partial(predict, row)))
-    return Ratio(name, median(taken), tuple(taken), at_most=2)
+    taken = tuple(1000 * seconds_of(partial(predict, row)) for row in rows)
+    return Ratio(name, median(taken), taken, at_most=2)
 
 
 def table(name: str) -> MultiLabelDataset:
