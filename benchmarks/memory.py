@@ -39,7 +39,8 @@ if sys.argv[1].endswith(".npy"):
 else:
     X = open_rows(sys.argv[1])
 Y = sp.load_npz(sys.argv[2])
-model = PNMLClassifier(max_epochs=1, random_state=0, n_trees=int(sys.argv[3])).fit(X, Y)
+companions = {{}} if sys.argv[3] == "companions" else {{"n_trees": 0, "n_landmarks": 0}}
+model = PNMLClassifier(max_epochs=1, random_state=0, **companions).fit(X, Y)
 model.predict_top_k(X, 3)
 """
 
@@ -64,6 +65,7 @@ def measure(quick: bool) -> Iterator[Ratio]:
 def files(quick: bool, base: int) -> Iterator[Ratio]:
     """Fits to files several times larger than the memory they may take."""
     n_rows = 100_000 if quick else 400_000
+    companions = "none" if quick else "companions"
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         dense, labels, sparse = (Path(folder) / name for name in ("x.npy", "y.npz", "x.npz"))
@@ -75,7 +77,7 @@ def files(quick: bool, base: int) -> Iterator[Ratio]:
         size = dense.stat().st_size
         del written
         yield _of_file(
-            "a mapped .npy", run_child(_FIT_FILE, str(dense), str(labels), "0"), size, base
+            "a mapped .npy", run_child(_FIT_FILE, str(dense), str(labels), companions), size, base
         )
         dense.unlink()
         X, Y = tagged_rows(n_rows, 5000, 10, entries_per_row=200)
@@ -83,7 +85,7 @@ def files(quick: bool, base: int) -> Iterator[Ratio]:
         _save(labels, Y)
         del X
         size = sparse.stat().st_size
-        found = run_child(_FIT_FILE, str(sparse), str(labels), "0")
+        found = run_child(_FIT_FILE, str(sparse), str(labels), companions)
         yield _of_file("a CSR .npz", found, size, base)
 
 
