@@ -108,9 +108,7 @@ def cluster_components(
         mass[batch.components, : part.exists.shape[1]] = part.mass
     prototypes = responsibilities = None
     if keep_responsibilities:
-        responsibilities = centred.new_zeros((n_labels, n_rows, n_slots))
-        for batch, part in found:
-            _store_shares(responsibilities, batch, part.shares)
+        responsibilities = _joined_shares(found, (n_labels, n_rows, n_slots))
     else:
         prototypes = centred.new_zeros((2 * n_labels, n_slots, centred.shape[1]))
         for batch, part in found:
@@ -316,19 +314,35 @@ def _squares_to_all(points: Tensor, prototypes: Tensor, n_old: int, created: Ten
     return torch.cat([squared_distances(prototypes[:, :n_old], points), to_created], dim=1)
 
 
-def _store_shares(responsibilities: Tensor, batch: _Batch, shares: Tensor) -> None:
-    """Write the soft assignments of a batch to the rows they are of.
+def _joined_shares(
+    found: list[tuple[_Batch, _BatchClusters]], shape: tuple[int, int, int]
+) -> Tensor:
+    """Soft assignments of all rows, (n_labels, n_rows, n_slots).
 
     A row is a member of one side only, so the two sides of a label fit into one tensor.
     """
-    labels, n_slots = batch.components // 2, shares.shape[1]
-    if batch.rows is None:
-        for label, share in zip(labels.tolist(), shares, strict=True):
-            responsibilities[label, :, :n_slots] += share.mT
-    else:
+    example = found[0][1].shares if found else torch.empty(())
+    joined = torch.empty(shape, dtype=example.dtype, device=example.device)
+    is_open = [True] * shape[0]
+    for batch, part in found:
+        if batch.rows is not None:
+            continue
+        for label, shares in zip((batch.components // 2).tolist(), part.shares, strict=True):
+            target = joined[label, :, : len(shares)]
+            if is_open[label]:
+                target.copy_(shares.mT)
+                joined[label, :, len(shares) :] = 0.0
+            else:
+                target += shares.mT
+            is_open[label] = False
+    joined[torch.tensor(is_open, device=joined.device)] = 0.0
+    for batch, part in found:
+        if batch.rows is None:
+            continue
         position, column = batch.members.nonzero().unbind(1)
-        target = (labels[position], batch.rows[position, column])
-        responsibilities[..., :n_slots][target] = shares[position, :, column]
+        cells = ((batch.components // 2)[position], batch.rows[position, column])
+        joined[..., : part.shares.shape[1]][cells] = part.shares[position, :, column]
+    return joined
 
 
 def _without_empty_clusters(exists: Tensor, mass: Tensor) -> Tensor:

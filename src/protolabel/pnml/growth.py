@@ -92,9 +92,14 @@ def prototypes_of(
     return torch.cat([prototypes, added], dim=1), torch.cat([exists, created >= 0], dim=1)
 
 
-def squared_distances(points: Tensor, others: Tensor) -> Tensor:
-    """Squared Euclidean distances, (..., n_points, n_others), rounding noise set to zero."""
-    norms = points.square().sum(-1)[..., :, None] + others.square().sum(-1)[..., None, :]
+def squared_distances(points: Tensor, others: Tensor, lengths: Tensor | None = None) -> Tensor:
+    """Squared Euclidean distances, (..., n_points, n_others), rounding noise set to zero.
+
+    ``lengths`` (..., n_others) are the squared norms of the others, where they are known.
+    """
+    if lengths is None:
+        lengths = others.square().sum(-1)
+    norms = points.square().sum(-1)[..., :, None] + lengths[..., None, :]
     squares = norms - 2 * torch.matmul(points, others.mT)
     noise = 8 * torch.finfo(squares.dtype).eps
     return squares.masked_fill_(squares < noise * norms, 0.0)
@@ -114,6 +119,7 @@ def _block_rounds(
 ) -> Tensor:
     """Rows of one block that each component adds, numbered within the block, -1 for none."""
     violators = members & (nearest > threshold[:, None])
+    lengths = rows.square().sum(-1)
     position = torch.arange(members.shape[1], device=members.device)
     room = room.clone()
     columns = []
@@ -123,10 +129,10 @@ def _block_rounds(
             break
         first = violators.to(torch.uint8).argmax(1)
         if rows.ndim == 2:
-            squares = squared_distances(rows[first], rows)
+            squares = squared_distances(rows[first], rows, lengths)
         else:
             chosen = rows[torch.arange(len(rows), device=rows.device), first]
-            squares = squared_distances(chosen[:, None], rows).squeeze(1)
+            squares = squared_distances(chosen[:, None], rows, lengths).squeeze(1)
         # A component that adds nothing has no violators left, whatever it is compared with.
         nearest = torch.minimum(nearest, squares)
         violators &= (nearest > threshold[:, None]) & (position > first[:, None])
