@@ -33,7 +33,7 @@ nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!protolabel\b).*")]
 
 # Written after long experiments.
-optional_pages = ["recommended", "ingredients", "speed"]
+optional_pages = ["recommended", "ingredients", "speed", "scale"]
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
