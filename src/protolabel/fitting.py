@@ -42,7 +42,7 @@ _MAX_DENSE_LABEL_CELLS = 2**25
 _MAX_JUDGED_CELLS = 2**24
 _MIN_JUDGED_ROWS = 1000
 # Of rows that stay on disk, so much is read for it.
-_JUDGED_BYTES = 2**27
+_JUDGED_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -198,10 +198,11 @@ def fit_model(
         return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
     judged = _judged_rows(Y_train, rng, table.max_judged)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
-    X_judged, Y_judged = table.scaled(judged), Y_train[judged]
-    companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
-    fusion = None
-    if companions:
+    Y_judged, fusion = Y_train[judged], None
+    companions: tuple[KernelRidge | Forest, ...] = ()
+    if options.n_landmarks or options.n_trees:
+        X_judged = table.scaled(judged)
+        companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
         fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
         scores = fusion.combine([scores, *companion_scores])
     thresholds = _tuned_thresholds(scores, Y_judged, options, rng)

@@ -13,7 +13,7 @@ from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
 from protolabel.pnml.rows import FeatureRows
 
 # Rows embedded at once.
-CHUNK_ROWS = 4096
+CHUNK_ROWS = 1024
 
 
 @dataclass(frozen=True)
