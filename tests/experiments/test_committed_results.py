@@ -80,3 +80,22 @@ def test_the_recommended_configuration_is_ahead_on_average(means, metric, method
 def test_yeast_is_ranked_well(means):
     assert means["yeast", Arm("pnml")]["average_precision"] >= 0.77
     assert means["yeast", Arm("pnml")]["ranking_loss"] <= 0.168
+
+
+def test_every_part_of_the_recommended_configuration_pays_in_the_mean():
+    records = RecordStore(RESULTS / "ingredients" / "run").read()
+    assert {record.unit.seed for record in records} == {1}  # not the folds of the results
+    parts = {
+        "the companions": Arm("pnml", settings=(("n_landmarks", 0), ("n_trees", 0))),
+        "the forest": Arm("pnml", settings=(("n_trees", 0),)),
+    }
+    found = fold_means(records)
+    datasets = sorted({dataset for dataset, _ in found})
+    assert len(datasets) == 10
+    for without in parts.values():
+        for metric in METRIC_TITLES:
+            gains = [
+                found[dataset, Arm("pnml")][metric] - found[dataset, without][metric]
+                for dataset in datasets
+            ]
+            assert at_least(np.mean(gains), 0, metric)
