@@ -190,7 +190,8 @@ class _Head:
             return torch.bmm(_pairs(centred), self.quadratic)
         n_labels = self.log_weights.shape[-1]
         projected = torch.bmm(centred, self.quadratic).unflatten(-1, (n_labels, -1))
-        return torch.linalg.vector_norm(projected, dim=-1).square_()
+        lengths: Tensor = torch.linalg.vector_norm(projected, dim=-1)
+        return lengths.square_()
 
 
 def _label_groups(network: PrototypeNetwork) -> list[slice]:
