@@ -79,7 +79,7 @@ def test_all_studies_run_with_what_each_can_use(tmp_path):
     found = [entry["study"] for entry in json.loads(result.stdout)["result"]]
     assert found == [
         *("correlation", "prototypes", "sensitivity", "sampling"),
-        *("ablation", "runtime", "main", "statistics"),
+        *("ablation", "runtime", "ingredients", "main", "statistics"),
     ]
     for name in found:
         assert (tmp_path / name / f"{name}.md").exists()

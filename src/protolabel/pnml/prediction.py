@@ -68,7 +68,7 @@ def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False
     --------
     >>> import torch
     >>> squares = torch.tensor([4.0, 4.0]).view(1, 1, 1, 2, 1)
-    >>> log_densities(squares, torch.zeros(1, 1, 1, 2)).round(decimals=4).item()
+    >>> round(log_densities(squares, torch.zeros(1, 1, 1, 2)).item(), 4)
     -1.3069
     """
     apply: Any = _LogDensities.apply
