@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protolabel.experiments.published import published_value
+from protolabel.experiments.published import load_published, published_value
+from protolabel.experiments.statistics import rank_methods
 from protolabel.experiments.store import RecordStore
 from protolabel.experiments.tables import METRIC_TITLES, fold_means
 from protolabel.experiments.unit import Arm
@@ -99,3 +100,39 @@ def test_every_part_of_the_recommended_configuration_pays_in_the_mean():
                 for dataset in datasets
             ]
             assert at_least(np.mean(gains), 0, metric)
+
+
+def test_no_method_with_the_same_thresholds_has_a_better_average_rank():
+    found = fold_means(RecordStore(RESULTS / "comparison" / "run").read())
+    arms = sorted({arm for _, arm in found}, key=lambda arm: arm.method)
+    datasets = sorted({dataset for dataset, _ in found})
+    assert (len(datasets), len(arms)) == (6, 11)
+    assert all(arm.thresholds == "tuned" or arm.method == "pnml" for arm in arms)
+    ours = arms.index(Arm("pnml"))
+    for metric in METRIC_TITLES:
+        values = [[found[dataset, arm][metric] for arm in arms] for dataset in datasets]
+        ranks = rank_methods(values, larger_is_better=LARGER_IS_BETTER[metric]).mean(axis=0)
+        assert ranks.argmin() == ours
+        assert ranks[ours] < 2.2
+
+
+def test_few_cells_are_below_the_best_published_value():
+    runs = (*RUNS, RESULTS / "recommended" / "run")
+    found = fold_means([record for run in runs for record in RecordStore(run).read()])
+    best = {}
+    for entry in load_published():
+        if entry.table == "main":
+            best.setdefault((entry.dataset, entry.metric), []).append(entry.value)
+    below = set()
+    for (dataset, arm), values in found.items():
+        for metric in METRIC_TITLES if arm == Arm("pnml") else ():
+            if (dataset, metric) in best:
+                choose = max if LARGER_IS_BETTER[metric] else min
+                if not at_least(values[metric], choose(best[dataset, metric]), metric):
+                    below.add((dataset, metric))
+    assert below == {
+        ("education", "macro_f1"),
+        ("genbase", "accuracy"),
+        ("genbase", "average_precision"),
+        ("genbase", "micro_f1"),
+    }

@@ -15,7 +15,7 @@ from protolabel.experiments.studies.provenance import arm_name
 from protolabel.metrics import get_metric
 
 RANKING_METRICS = ("average_precision", "ranking_loss")
-# As in the paper: it ranks labels and is not made to choose sets of them.
+# As in the paper: it ranks labels and chooses no sets of them, unless thresholds are tuned for it.
 RANKING_ONLY = ("parabel",)
 
 
@@ -70,12 +70,14 @@ def own_scores(records: Sequence[Record]) -> list[Scores]:
     found = []
     for metric in METRICS:
         used = [
-            record
-            for record in records
-            if metric in RANKING_METRICS or record.unit.method not in RANKING_ONLY
+            record for record in records if metric in RANKING_METRICS or not _only_ranks(record)
         ]
         table = score_table(used, metric)
         if len(table.arms) > 1 and table.datasets:
             names = tuple(arm_name(arm) for arm in table.arms)
             found.append(Scores(metric, table.datasets, names, table.values))
     return found
+
+
+def _only_ranks(record: Record) -> bool:
+    return record.unit.method in RANKING_ONLY and record.unit.thresholds != "tuned"
