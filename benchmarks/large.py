@@ -35,7 +35,7 @@ scores, said = model.decision_function(data.X[test]), model.predict(data.X[test]
 figures["prediction"] = time.process_time() - started
 figures |= evaluate(data.Y[test], said, scores)
 figures["shape"] = [*X.shape, Y.shape[1]]
-figures["drawn"] = "synthetic" in str(data.provenance).lower()
+figures["drawn"] = data.provenance.is_synthetic
 print(json.dumps(figures))
 """
 
