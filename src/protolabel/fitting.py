@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,29 +20,23 @@ from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
-from protolabel.pnml.label_rows import LabelRows, SparseLabels
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.new_labels import network_with_label
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
-from protolabel.pnml.stored_rows import StoredRows
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.splits import iterative_stratification
+from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor, open_table, rows_at
 from protolabel.version import __version__
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # With fewer out-of-fold rows a tuned threshold follows noise; log-odds of zero are kept then.
 MIN_ROWS_TO_TUNE_THRESHOLDS = 100
-# A label matrix with more cells is kept in compressed rows where training allows it.
-_MAX_DENSE_LABEL_CELLS = 2**25
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
 _MAX_JUDGED_CELLS = 2**24
-_MIN_JUDGED_ROWS = 1000
-# Of rows that stay on disk, so much is read for it.
-_JUDGED_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -170,19 +164,17 @@ def fit_model(
         checkpoints = Checkpoints(checkpoint_dir, _fingerprint(X, Y, settings, options, device))
     rng = np.random.default_rng(options.seed)
     held_out = _held_out_rows(Y, options, rng)
-    table = _open_table(X, ~held_out, settings, options, device)
+    table = open_table(X, ~held_out, settings, options.feature_scaling, device)
     scaler, Y_train = table.scaler, Y[~held_out]
     folds = _member_folds(Y_train, options, rng)
     data = TrainingData(
         rows=table.rows,
-        labels=_label_rows(Y_train, settings, device),
+        labels=label_rows(Y_train, settings, device),
         row_weights=_row_weights(folds, options.n_members, device),
         validation_rows=(
-            feature_rows(scaler.transform(_rows_at(X, held_out)), device)
-            if held_out.any()
-            else None
+            feature_rows(scaler.transform(rows_at(X, held_out)), device) if held_out.any() else None
         ),
-        validation_labels=_label_tensor(Y[held_out], device) if held_out.any() else None,
+        validation_labels=label_tensor(Y[held_out], device) if held_out.any() else None,
     )
     # Start weights are drawn on the CPU, so that they do not depend on the device.
     network = PrototypeNetwork(
@@ -254,48 +246,6 @@ def _digest(matrix: Matrix) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Scaled training rows: as the network reads them, and some of them as a matrix."""
-
-    scaler: FeatureScaler
-    rows: FeatureRows
-    scaled: Callable[[np.ndarray | slice], Matrix]
-    max_judged: int
-
-
-def _open_table(
-    X: Matrix,
-    used: np.ndarray,
-    settings: PNMLSettings,
-    options: FitOptions,
-    device: torch.device,
-) -> _Table:
-    scaler = FeatureScaler(options.feature_scaling)
-    if not isinstance(X, CheckedRows):
-        X_scaled = scaler.fit_transform(X if used.all() else X[used])
-        rows = feature_rows(X_scaled, device)
-        return _Table(scaler, rows, X_scaled.__getitem__, X_scaled.shape[0])
-    if settings.prototypes != "single" or settings.prototype_update != "stale":
-        raise ValueError(
-            f"prototypes={settings.prototypes!r} with prototype_update="
-            f"{settings.prototype_update!r} needs all rows at once, but X stays on disk. Use "
-            "prototypes='single' and prototype_update='stale', or read X into memory."
-        )
-    positions = np.flatnonzero(used)
-    scaler.fit_parts(X.parts(positions))
-    return _Table(
-        scaler,
-        StoredRows(X.read_rows, scaler.transform, positions, X.shape[1], device),
-        lambda chosen: scaler.transform(X.read_rows(positions[chosen])),
-        max(X.rows_of(_JUDGED_BYTES), _MIN_JUDGED_ROWS),
-    )
-
-
-def _rows_at(X: Matrix, chosen: np.ndarray) -> Matrix:
-    return X.read_rows(np.flatnonzero(chosen)) if isinstance(X, CheckedRows) else X[chosen]
-
-
 def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
     """Rows that early stopping watches, False everywhere without it."""
     n_samples = Y.shape[0]
@@ -323,22 +273,10 @@ def _row_weights(folds: np.ndarray, n_members: int, device: torch.device) -> tor
     return torch.from_numpy(seen.astype(np.float32)).to(device)
 
 
-def _label_tensor(Y: sp.csr_array, device: torch.device) -> torch.Tensor:
-    return torch.from_numpy(Y.toarray()).to(device, torch.float32)
-
-
-def _label_rows(Y: sp.csr_array, settings: PNMLSettings, device: torch.device) -> LabelRows:
-    """Labels to train on: dense where they are small, or needed as such."""
-    by_batch = settings.prototypes == "single" and settings.prototype_update == "stale"
-    if by_batch and settings.shared_embedding and np.prod(Y.shape) > _MAX_DENSE_LABEL_CELLS:
-        return SparseLabels.of(Y, device)
-    return _label_tensor(Y, device)
-
-
 def _judged_rows(Y: sp.csr_array, rng: np.random.Generator, max_judged: int) -> np.ndarray | slice:
     """Rows that companions, calibration and thresholds see: all, or a sample in their order."""
     n_samples, n_labels = Y.shape
-    n_judged = min(max(_MAX_JUDGED_CELLS // n_labels, _MIN_JUDGED_ROWS), max_judged)
+    n_judged = min(max(_MAX_JUDGED_CELLS // n_labels, MIN_JUDGED_ROWS), max_judged)
     if n_samples <= n_judged:
         return slice(None)
     return np.sort(rng.permutation(n_samples)[:n_judged])

@@ -62,7 +62,7 @@ def test_companions_and_thresholds_use_a_sample_of_large_tables(table, monkeypat
     X, Y = table
     whole = classifier().fit(X, Y)
     monkeypatch.setattr("protolabel.fitting._MAX_JUDGED_CELLS", 360)
-    monkeypatch.setattr("protolabel.fitting._MIN_JUDGED_ROWS", 50)
+    monkeypatch.setattr("protolabel.fitting.MIN_JUDGED_ROWS", 50)
     sampled = classifier().fit(X, Y)
     assert sampled.model_.companions[1].labels.shape[0] == 120
     assert whole.model_.companions[1].labels.shape[0] == 240
