@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
+
+from protolabel.companions.kernel_features import KernelFeatures
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -26,7 +27,6 @@ _ROWS_FOR_PRECISION = 1000
 # More rows than this only score: their labels are not needed, and their scores are honest.
 _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
-_SMALLEST_EIGENVALUE = 1e-7
 # Regression values this close to 0 or 1 are as good as there.
 SOFTNESS = 0.01
 _CHUNK_CELLS = 16_000_000
@@ -115,18 +115,19 @@ def fit_kernel_ridge(
     targets = Y.toarray().astype(np.float64)
     scale = _one_over_twice_mean_squared_distance(_some_rows(X, _ROWS_FOR_DISTANCE, rng))
     few = np.sort(rng.permutation(n_samples)[:_ROWS_FOR_PRECISION])
-    precision = scale * min(
-        PRECISIONS,
-        key=lambda factor: min(
-            _loo_errors(_KernelFeatures.of(X[few], X[few], scale * factor), targets[few])
-        ),
-    )
+    X_few, targets_few = X[few], targets[few]
+
+    def least_error(factor: float) -> float:
+        features = _features(X_few, X_few, scale * factor, targets_few)
+        return min(map(features.error, RIDGES))
+
+    precision = scale * min(PRECISIONS, key=least_error)
     landmarks = _some_rows(X, n_landmarks, rng)
-    features = _KernelFeatures.of(X, landmarks, precision)
-    ridge = RIDGES[int(np.argmin(_loo_errors(features, targets)))]
-    coefficients, intercept = features.solve(targets, ridge)
+    features = _features(X, landmarks, precision, targets)
+    ridge = min(RIDGES, key=features.error)
+    coefficients, intercept = features.solve(ridge)
     model = KernelRidge(landmarks, precision, ridge, coefficients, intercept)
-    return model, log_odds(features.leave_one_out(targets, ridge))
+    return model, log_odds(features.leave_one_out(ridge).astype(np.float64))
 
 
 def _fit_on_part(
@@ -161,59 +162,14 @@ def gaussian_kernel(X: Matrix, landmarks: Matrix, precision: float) -> np.ndarra
     return np.exp(-precision * _squared_distances(X, landmarks))
 
 
-@dataclass(frozen=True)
-class _KernelFeatures:
-    """Centred explicit features of a kernel in their principal axes.
-
-    ``axes`` has orthonormal columns (n_samples, rank) and ``variances`` their squared lengths;
-    ``to_landmarks`` takes coefficients of the axes to coefficients of the landmarks.
-    """
-
-    axes: np.ndarray
-    variances: np.ndarray
-    to_landmarks: np.ndarray
-    means: np.ndarray
-
-    @classmethod
-    def of(cls, X: Matrix, landmarks: Matrix, precision: float) -> _KernelFeatures:
-        kernel = gaussian_kernel(X, landmarks, precision)
-        values, vectors = scipy.linalg.eigh(
-            gaussian_kernel(landmarks, landmarks, precision), driver="evd"
-        )
-        kept = values > _SMALLEST_EIGENVALUE * values[-1]
-        whitening = vectors[:, kept] / np.sqrt(values[kept])
-        features = kernel @ whitening
-        centre = features.mean(axis=0)
-        features -= centre
-        variances, rotation = scipy.linalg.eigh(features.T @ features, driver="evd")
-        kept = variances > _SMALLEST_EIGENVALUE * max(variances[-1], 1e-300)
-        variances, rotation = variances[kept], rotation[:, kept]
-        axes = features @ (rotation / np.sqrt(variances))
-        return cls(axes, variances, whitening @ rotation, centre @ rotation)
-
-    def leave_one_out(self, targets: np.ndarray, ridge: float) -> np.ndarray:
-        """Regression value of each row from the fit without it."""
-        mean = targets.mean(axis=0)
-        centred = targets - mean
-        shrinkage = self.variances / (self.variances + ridge)
-        fitted = self.axes @ (shrinkage[:, None] * (self.axes.T @ centred))
-        leverage = np.square(self.axes) @ shrinkage + 1 / len(targets)
-        leverage = np.minimum(leverage, 1 - 1e-6)[:, None]
-        # The residual without the row is the residual over one minus its leverage.
-        return np.asarray(targets - (centred - fitted) / (1 - leverage))
-
-    def solve(self, targets: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the landmarks and intercept."""
-        mean = targets.mean(axis=0)
-        weights = np.sqrt(self.variances) / (self.variances + ridge)
-        on_axes = weights[:, None] * (self.axes.T @ (targets - mean))
-        return self.to_landmarks @ on_axes, mean - self.means @ on_axes
-
-
-def _loo_errors(features: _KernelFeatures, targets: np.ndarray) -> list[float]:
-    return [
-        float(np.square(features.leave_one_out(targets, ridge) - targets).sum()) for ridge in RIDGES
-    ]
+def _features(
+    X: Matrix, landmarks: Matrix, precision: float, targets: np.ndarray
+) -> KernelFeatures:
+    return KernelFeatures.of(
+        gaussian_kernel(X, landmarks, precision),
+        gaussian_kernel(landmarks, landmarks, precision),
+        targets,
+    )
 
 
 def _some_rows(X: Matrix, n_rows: int, rng: np.random.Generator) -> Matrix:

@@ -1,0 +1,99 @@
+"""Ridge regressions on the explicit features of a kernel, for any ridge at the cost of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+# Keeps equal landmarks from making the kernel singular; far below the smallest ridge.
+_JITTER = 1e-7
+# Axes with less than this share of the largest variance are rounding.
+_SMALLEST_VARIANCE = 1e-7
+# Products of this many rows run in single precision, whose errors are far below the noise of
+# the choice of a ridge by so many rows.
+_MIN_ROWS_OF_SINGLE_PRECISION = 1000
+
+
+@dataclass(frozen=True)
+class KernelFeatures:
+    """Centred explicit features of a kernel in their principal axes, and labels to regress.
+
+    Parameters
+    ----------
+    axes : ndarray of shape (n_samples, rank)
+        Orthonormal columns.
+    variances : ndarray of shape (rank,)
+        Squared lengths of the features along the axes.
+    to_landmarks : ndarray of shape (n_landmarks, rank)
+        Takes coefficients of the axes to coefficients of the landmarks.
+    offset : ndarray of shape (rank,)
+        Mean of the features before they were centred.
+    targets : ndarray of shape (n_samples, n_labels)
+    on_axes : ndarray of shape (rank, n_labels)
+        Centred targets along the axes.
+    """
+
+    axes: np.ndarray
+    variances: np.ndarray
+    to_landmarks: np.ndarray
+    offset: np.ndarray
+    targets: np.ndarray
+    on_axes: np.ndarray
+
+    @classmethod
+    def of(
+        cls, kernel: np.ndarray, of_landmarks: np.ndarray, targets: np.ndarray
+    ) -> KernelFeatures:
+        """Features whose products are the kernel of rows, as far as the landmarks tell.
+
+        Parameters
+        ----------
+        kernel : ndarray of shape (n_samples, n_landmarks)
+        of_landmarks : ndarray of shape (n_landmarks, n_landmarks)
+        targets : ndarray of shape (n_samples, n_labels)
+        """
+        n_samples, n_landmarks = kernel.shape
+        small = n_samples < _MIN_ROWS_OF_SINGLE_PRECISION
+        dtype = np.float64 if small else np.float32
+        root = scipy.linalg.cholesky(of_landmarks + _JITTER * np.eye(n_landmarks), lower=True)
+        features = scipy.linalg.solve_triangular(
+            root.astype(dtype), kernel.T.astype(dtype), lower=True
+        )
+        offset = features.mean(axis=1, dtype=np.float64)
+        features -= offset[:, None].astype(dtype)
+        variances, rotation = scipy.linalg.eigh(features @ features.T, driver="evd")
+        kept = variances > _SMALLEST_VARIANCE * max(variances[-1], 1e-30)
+        variances, rotation = variances[kept], rotation[:, kept]
+        axes = features.T @ (rotation / np.sqrt(variances))
+        targets = targets.astype(dtype)
+        return cls(
+            axes=axes,
+            variances=variances,
+            to_landmarks=scipy.linalg.solve_triangular(root, rotation, lower=True, trans="T"),
+            offset=offset @ rotation,
+            targets=targets,
+            on_axes=axes.T @ (targets - targets.mean(axis=0)),
+        )
+
+    def leave_one_out(self, ridge: float) -> np.ndarray:
+        """Regression value of each row from the fit without it."""
+        centred = self.targets - self.targets.mean(axis=0)
+        shrinkage = self.variances / (self.variances + ridge)
+        fitted = self.axes @ (shrinkage[:, None] * self.on_axes)
+        leverage = np.square(self.axes) @ shrinkage + 1 / len(centred)
+        leverage = np.minimum(leverage, 1 - 1e-6)[:, None]
+        # The residual without the row is the residual over one minus its leverage.
+        return np.asarray(self.targets - (centred - fitted) / (1 - leverage))
+
+    def error(self, ridge: float) -> float:
+        """Squared error of the leave-one-out values."""
+        return float(np.square(self.leave_one_out(ridge) - self.targets).sum(dtype=np.float64))
+
+    def solve(self, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the landmarks and intercept."""
+        weights = np.sqrt(self.variances) / (self.variances + ridge)
+        along = weights[:, None] * self.on_axes.astype(np.float64)
+        mean = self.targets.mean(axis=0, dtype=np.float64)
+        return self.to_landmarks @ along, mean - self.offset @ along
