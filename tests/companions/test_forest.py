@@ -4,7 +4,8 @@ import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions import forest as forest_module
-from protolabel.companions.forest import Trees, fit_forest
+from protolabel.companions.forest import fit_forest
+from protolabel.companions.trees import Trees
 
 
 @pytest.fixture
@@ -97,3 +98,17 @@ def test_long_column_numbers_grow_the_same_forest():
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
     found = [fit_forest(rows, Y, np.random.default_rng(0), n_trees=5)[1] for rows in (X, long)]
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypatch, is_sparse):
+    X, Y = labelled_rows
+    X = sp.csr_array(X * (X > 0)) if is_sparse else X
+    found = []
+    for trees_at_once in (3, 100):
+        monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", trees_at_once)
+        found.append(fit_forest(X, Y, np.random.default_rng(0), n_trees=8))
+    (by_parts, scores), (at_once, expected) = found
+    assert np.array_equal(scores, expected)
+    for name in ("roots", "feature", "left", "right", "threshold"):
+        assert np.array_equal(getattr(by_parts.trees, name), getattr(at_once.trees, name))

@@ -8,106 +8,28 @@ tree did not draw give honest scores of the training rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor
 
+from protolabel.companions.trees import Trees
+
+__all__ = ["Forest", "Trees", "fit_forest"]
+
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).
 _MAX_GROWTH_TARGETS = 64
+_N_MIXTURES = 16
 _ROWS_OF_A_TREE = 10_000
+# Down to single rows, trees of sparse rows become hundreds of levels deep.
+_ROWS_OF_A_SPARSE_LEAF = 2
 _CHUNK_CELLS = 1_000_000
-# Pairs of a row and a tree that walk down together: few enough to stay in the cache.
-_WALKERS = 2**14
-_LEVELS_BETWEEN_CHECKS = 4
-
-
-@dataclass(frozen=True)
-class Trees:
-    """Trees as arrays over all of their nodes.
-
-    Parameters
-    ----------
-    roots : ndarray of int, shape (n_trees,)
-        First node of each tree.
-    feature, left, right : ndarray of int, shape (n_nodes,)
-        Split feature, negative at a leaf, and the children.
-    threshold : ndarray of shape (n_nodes,)
-        A row goes left when its value, in single precision, is at most this.
-    """
-
-    roots: np.ndarray
-    feature: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    threshold: np.ndarray
-
-    @classmethod
-    def of(cls, trees: Sequence[Any]) -> Trees:
-        """Join the trees of scikit-learn estimators."""
-        sizes = [tree.node_count for tree in trees]
-        roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-        return cls(
-            roots=roots,
-            feature=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
-            left=_shifted([tree.children_left for tree in trees], roots),
-            right=_shifted([tree.children_right for tree in trees], roots),
-            threshold=np.concatenate([tree.threshold for tree in trees]),
-        )
-
-    def leaves(self, X: Matrix) -> np.ndarray:
-        """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
-        n_samples = X.shape[0]
-        reached = np.empty((n_samples, len(self.roots)), dtype=np.int32)
-        step = min(max(1, _CHUNK_CELLS // X.shape[1]), _WALKERS)
-        for start in range(0, n_samples, step):
-            rows = X[start : start + step]
-            rows = rows.toarray() if sp.issparse(rows) else rows
-            rows = np.ascontiguousarray(rows, dtype=np.float32)
-            n_trees = max(1, _WALKERS // len(rows))
-            for first in range(0, len(self.roots), n_trees):
-                trees = slice(first, first + n_trees)
-                reached[start : start + step, trees] = self._walk(rows, self.roots[trees]).T
-        return reached
-
-    def _walk(self, rows: np.ndarray, roots: np.ndarray) -> np.ndarray:
-        """Leaf of each row in each tree, (n_roots, n_rows); all rows of a tree side by side."""
-        feature, threshold, children = self._steps
-        values, n_features = rows.ravel(), rows.shape[1]
-        nodes = np.repeat(roots.astype(np.intp), len(rows))
-        walkers, at, row = np.arange(len(nodes)), nodes, np.tile(np.arange(len(rows)), len(roots))
-        row *= n_features
-        while len(at):
-            for _ in range(_LEVELS_BETWEEN_CHECKS):
-                goes_right = values.take(row + feature.take(at)) > threshold.take(at)
-                at = children.take(2 * at + goes_right)
-            nodes[walkers] = at
-            inner = np.flatnonzero(threshold.take(at) < np.inf)
-            walkers, at, row = walkers[inner], at[inner], row[inner]
-        return nodes.reshape(len(roots), len(rows))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @cached_property
-    def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Feature, threshold and the two children of each node; a leaf leads to itself."""
-        is_leaf = self.feature < 0
-        own = np.arange(len(self.feature))
-        children = np.stack(
-            [np.where(is_leaf, own, self.left), np.where(is_leaf, own, self.right)], axis=1
-        )
-        return (
-            np.where(is_leaf, 0, self.feature).astype(np.intp),
-            np.where(is_leaf, np.inf, self.threshold),
-            children.ravel().astype(np.intp),
-        )
+# scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
+_TREES_AT_ONCE = 10
 
 
 @dataclass(frozen=True)
@@ -188,21 +110,8 @@ def fit_forest(
     """
     n_samples = Y.shape[0]
     X = _with_short_indices(X)
-    grown = ExtraTreesRegressor(
-        n_trees,
-        bootstrap=True,
-        max_features="sqrt",
-        max_samples=min(n_samples, _ROWS_OF_A_TREE),
-        random_state=int(rng.integers(2**31 - 1)),
-    ).fit(X, _growth_targets(Y, rng))
-    trees = Trees.of([estimator.tree_ for estimator in grown.estimators_])
-    draws = np.stack(
-        [
-            np.bincount(drawn, minlength=n_samples).astype(np.uint16)
-            for drawn in grown.estimators_samples_
-        ],
-        axis=1,
-    )
+    seed = int(rng.integers(2**31 - 1))
+    trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed)
     leaves = trees.leaves(X)
     forest = Forest(
         trees=trees,
@@ -212,6 +121,30 @@ def fit_forest(
         prior=(np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (n_samples + 1),
     )
     return forest, forest.log_odds(leaves, draws == 0)
+
+
+def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Trees, np.ndarray]:
+    """Trees, and how often each drew each row, (n_samples, n_trees)."""
+    n_samples = X.shape[0]
+    # What scikit-learn grows trees from, made once for all parts.
+    X = X.tocsc().astype(np.float32) if sp.issparse(X) else X.astype(np.float32)
+    # The parts draw from one stream: the trees are those of one large forest.
+    stream = np.random.RandomState(seed)
+    parts: list[Trees] = []
+    draws = np.empty((n_samples, n_trees), dtype=np.uint16)
+    for first in range(0, n_trees, _TREES_AT_ONCE):
+        grown = ExtraTreesRegressor(
+            min(_TREES_AT_ONCE, n_trees - first),
+            bootstrap=True,
+            max_features="sqrt",
+            min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
+            max_samples=min(n_samples, _ROWS_OF_A_TREE),
+            random_state=stream,
+        ).fit(X, targets)
+        parts.append(Trees.of([estimator.tree_ for estimator in grown.estimators_]))
+        for tree, drawn in enumerate(grown.estimators_samples_, start=first):
+            draws[:, tree] = np.bincount(drawn, minlength=n_samples)
+    return Trees.joined(parts), draws
 
 
 def _with_short_indices(X: Matrix) -> Matrix:
@@ -227,7 +160,7 @@ def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     if n_labels <= _MAX_GROWTH_TARGETS:
         targets = np.asarray(Y.toarray(), dtype=np.float64)
         return targets.ravel() if n_labels == 1 else targets
-    mixture = rng.normal(size=(n_labels, _MAX_GROWTH_TARGETS)) / np.sqrt(n_labels)
+    mixture = rng.normal(size=(n_labels, _N_MIXTURES)) / np.sqrt(n_labels)
     return np.asarray(Y @ mixture)
 
 
@@ -241,13 +174,3 @@ def _leaf_rows(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_ar
     totals = np.asarray(weights.sum(axis=1)).ravel()
     weights.data /= np.repeat(totals, np.diff(weights.indptr))
     return weights
-
-
-def _shifted(children: list[np.ndarray], roots: np.ndarray) -> np.ndarray:
-    """Children as numbers of the whole forest."""
-    return np.concatenate(
-        [
-            np.where(nodes >= 0, nodes + root, -1)
-            for nodes, root in zip(children, roots, strict=True)
-        ]
-    ).astype(np.int32)
