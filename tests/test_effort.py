@@ -56,7 +56,7 @@ def test_the_paper_has_no_companions(labelled):
 
 def test_very_many_labels_have_no_companions(labelled, monkeypatch):
     X, Y = labelled
-    monkeypatch.setattr("protolabel.classifier._MAX_LABELS_OF_COMPANIONS", 2)
+    monkeypatch.setattr("protolabel.automatic._MAX_LABELS_OF_COMPANIONS", 2)
     assert PNMLClassifier(max_epochs=1, random_state=0).fit(X, Y).model_.companions == ()
 
 

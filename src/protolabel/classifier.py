@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import fields
 from os import PathLike
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from protolabel.automatic import TableShape, automatic_parameters
 from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.rules import apply_thresholds
 from protolabel.decision.tuning import Objective, RuleName
@@ -23,14 +22,10 @@ from protolabel.growing import GrowingClassifier
 from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.checkpoint import stored_seed
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
-from protolabel.pnml.settings import PNMLSettings, embedding_dim_of_paper
+from protolabel.pnml.settings import PNMLSettings
 from protolabel.preprocessing.features import Scaling
 from protolabel.preprocessing.labels import Targets
-from protolabel.presets import PAPER, find_effort
-
-# Companions hold a dense score matrix of all rows and labels.
-_MAX_LABELS_OF_COMPANIONS = 1000
-_MAX_CELLS_OF_MULTIPLE = 2**24
+from protolabel.presets import PAPER
 
 
 class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingClassifier):
@@ -67,8 +62,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     metric : {"mahalanobis", "euclidean"}, default="mahalanobis"
         Learned metric per label (Eq. 10), or the plain distance (PNML-D).
     metric_rank : int, "auto" or None, default="auto"
-        Rows of each metric U_k: 16, or the embedding dimension if that is less, by default;
-        None for a full square matrix.
+        Rows of each metric U_k; None for a full square matrix. ``"auto"`` is 1024 / n_labels
+        between 4 and 16.
     squared_distance : bool, default=False
         Leave out the square root of Eq. 10.
     class_prior : {"learned", "empirical", "uniform"}, default="learned"
@@ -128,7 +123,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"
-        Randomised trees of a forest, used in the same way.
+        Randomised trees of a forest, used in the same way; half as many for sparse input.
     thresholds : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="prior_tilted"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
@@ -349,7 +344,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             X,
             targets.matrix,
             self._settings(X, targets.matrix.shape[1]),
-            self._options(targets, seed),
+            self._options(X, targets, seed),
             callbacks,
             checkpoint_dir,
         )
@@ -396,42 +391,26 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         network = self.model_.network
         return int(network.n_slices * network.settings.embedding_dim)
 
-    def _settings(self, X: Any, n_labels: int = 1) -> PNMLSettings:
-        """Hyper-parameters with every "auto" resolved for this input."""
-        n_samples, n_features = X.shape
-        values = {f.name: getattr(self, f.name) for f in fields(PNMLSettings)}
-        if values["prototypes"] == "auto":
-            effort = find_effort(self.effort)
-            stays_on_disk = isinstance(X, CheckedRows)
-            is_sparse = X.is_sparse if stays_on_disk else sparse.issparse(X)
-            is_multiple = effort.multiple_for_sparse if is_sparse else effort.multiple_for_dense
-            # Adaptive clusters compare all rows with the prototypes of every label.
-            is_large = stays_on_disk or n_samples * n_labels > _MAX_CELLS_OF_MULTIPLE
-            values["prototypes"] = "multiple" if is_multiple and not is_large else "single"
-        if values["embedding_dim"] == "auto":
-            values["embedding_dim"] = embedding_dim_of_paper(n_features)
-        if values["metric_rank"] == "auto":
-            values["metric_rank"] = min(16, values["embedding_dim"])
-        if values["max_epochs"] == "auto":
-            values["max_epochs"] = min(max(math.ceil(64_000 / n_samples), 10), 40)
+    def _settings(self, X: Any, n_labels: int) -> PNMLSettings:
+        """Hyper-parameters of the network with every "auto" resolved for this input."""
+        values = self._resolved([f.name for f in fields(PNMLSettings)], X, n_labels)
+        if self.metric_rank == "auto":
+            values["metric_rank"] = min(values["metric_rank"], values["embedding_dim"])
         return PNMLSettings(**values)
 
-    def _options(self, targets: Targets, seed: int) -> FitOptions:
-        effort = find_effort(self.effort)
-        companions = targets.matrix.shape[1] <= _MAX_LABELS_OF_COMPANIONS
-        return FitOptions(
-            n_members=effort.n_members if self.n_members == "auto" else self.n_members,
-            cross_fit=self.cross_fit,
-            n_landmarks=(
-                effort.n_landmarks * companions if self.n_landmarks == "auto" else self.n_landmarks
-            ),
-            n_trees=effort.n_trees * companions if self.n_trees == "auto" else self.n_trees,
+    def _options(self, X: Any, targets: Targets, seed: int) -> FitOptions:
+        """What surrounds the network, likewise."""
+        names = [f.name for f in fields(FitOptions) if f.name != "seed"]
+        values = self._resolved(names, X, targets.matrix.shape[1])
+        if targets.kind != "multilabel":
             # A one-dimensional target is decided by its largest probability.
-            thresholds=self.thresholds if targets.kind == "multilabel" else "fixed",
-            threshold_objective=self.threshold_objective,
-            feature_scaling=self.feature_scaling,
-            early_stopping=self.early_stopping,
-            validation_fraction=self.validation_fraction,
-            device=self.device,
-            seed=seed,
-        )
+            values["thresholds"] = "fixed"
+        return FitOptions(**values, seed=seed)
+
+    def _resolved(self, names: Sequence[str], X: Any, n_labels: int) -> dict[str, Any]:
+        automatic = automatic_parameters(self.effort, TableShape.of(X, n_labels))
+        given = {name: getattr(self, name) for name in names}
+        return {
+            name: automatic[name] if value == "auto" and name in automatic else value
+            for name, value in given.items()
+        }

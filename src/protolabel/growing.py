@@ -28,11 +28,11 @@ class GrowingClassifier(MultilabelClassifier):
     _stream: Stream | None
 
     @abstractmethod
-    def _settings(self, X: Any) -> PNMLSettings:
+    def _settings(self, X: Any, n_labels: int) -> PNMLSettings:
         """Hyper-parameters with every "auto" resolved for this input."""
 
     @abstractmethod
-    def _options(self, targets: Targets, seed: int) -> FitOptions:
+    def _options(self, X: Any, targets: Targets, seed: int) -> FitOptions:
         """What surrounds the network."""
 
     def add_label(self, X_positive: Any, *, name: Any = None, X_negative: Any = None) -> Self:
@@ -129,7 +129,8 @@ class GrowingClassifier(MultilabelClassifier):
     def _new_stream(self, X: Any, targets: Targets, is_first: bool) -> Stream:
         """Begin a stream, from the start or from the model that there is."""
         seed = check_random_state(self.random_state).randint(2**31 - 2)
-        settings = self._settings(X) if is_first else self.model_.network.settings
+        n_labels = targets.matrix.shape[1]
+        settings = self._settings(X, n_labels) if is_first else self.model_.network.settings
         given_up = {
             "multiple prototypes": settings.prototypes == "multiple"
             and not (is_first and self.prototypes == "auto"),
@@ -145,7 +146,7 @@ class GrowingClassifier(MultilabelClassifier):
                 stacklevel=3,
             )
         if is_first:
-            options = self._options(targets, seed)
+            options = self._options(X, targets, seed)
             return Stream.start(X, targets, stream_settings(settings), options)
         return Stream.resume(self.model_, targets, seed)
 

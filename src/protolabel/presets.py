@@ -1,9 +1,8 @@
-"""Named configurations of PNML: that of the paper, and what each level of effort spends."""
+"""Named configurations of PNML."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 PAPER: Mapping[str, Any] = {
@@ -24,34 +23,3 @@ PAPER: Mapping[str, Any] = {
     "n_trees": 0,
     "thresholds": "fixed",
 }
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What "auto" means at one level of ``effort``."""
-
-    n_members: int
-    n_landmarks: int
-    n_trees: int
-    multiple_for_sparse: bool
-    multiple_for_dense: bool
-
-
-_EFFORTS = {
-    "fast": Effort(3, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
-    "balanced": Effort(5, 2000, 300, multiple_for_sparse=False, multiple_for_dense=True),
-    "best": Effort(10, 5000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
-}
-
-
-def find_effort(name: str) -> Effort:
-    """Look a level of effort up.
-
-    Examples
-    --------
-    >>> find_effort("fast").n_members
-    3
-    """
-    if name not in _EFFORTS:
-        raise ValueError(f"effort={name!r} is unknown; use one of {', '.join(_EFFORTS)}.")
-    return _EFFORTS[name]

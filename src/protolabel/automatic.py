@@ -1,0 +1,100 @@
+"""What "auto" stands for: rules by the level of effort and the shape of the table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import scipy.sparse as sp
+
+from protolabel.datasets.row_source import CheckedRows
+from protolabel.pnml.settings import embedding_dim_of_paper
+
+# Companions hold a dense score matrix of all rows and labels.
+_MAX_LABELS_OF_COMPANIONS = 1000
+# Adaptive clusters compare all rows with the prototypes of every label.
+_MAX_CELLS_OF_MULTIPLE = 2**24
+_MIN_RANK, _MAX_RANK = 4, 16
+# Rows of the metrics of all labels together: with many labels each needs fewer of its own.
+_RANKS_OF_ALL_LABELS = 1024
+_ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What one level of ``effort`` spends."""
+
+    n_members: int
+    n_landmarks: int
+    n_trees: int
+    multiple_for_sparse: bool
+    multiple_for_dense: bool
+
+
+_EFFORTS = {
+    "fast": Effort(3, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
+    "balanced": Effort(5, 2000, 300, multiple_for_sparse=False, multiple_for_dense=True),
+    "best": Effort(10, 5000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
+}
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What the rules look at."""
+
+    n_samples: int
+    n_features: int
+    n_labels: int
+    is_sparse: bool = False
+    stays_on_disk: bool = False
+
+    @classmethod
+    def of(cls, X: Any, n_labels: int) -> TableShape:
+        """Shape of an array, a sparse matrix or rows on disk."""
+        stays_on_disk = isinstance(X, CheckedRows)
+        is_sparse = X.is_sparse if stays_on_disk else sp.issparse(X)
+        n_samples, n_features = X.shape
+        return cls(n_samples, n_features, n_labels, is_sparse, stays_on_disk)
+
+
+def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
+    """Value of every parameter of a model that may be left to these rules.
+
+    Examples
+    --------
+    >>> automatic_parameters("fast", TableShape(2000, 294, 5))["n_members"]
+    3
+    """
+    level = find_effort(effort)
+    with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
+    # Trees of sparse rows take several times as long to grow.
+    n_trees = level.n_trees // 2 if table.is_sparse else level.n_trees
+    return {
+        "prototypes": "multiple" if _has_multiple_prototypes(level, table) else "single",
+        "embedding_dim": embedding_dim_of_paper(table.n_features),
+        "metric_rank": min(max(_RANKS_OF_ALL_LABELS // table.n_labels, _MIN_RANK), _MAX_RANK),
+        "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
+        "n_members": level.n_members,
+        "n_landmarks": level.n_landmarks if with_companions else 0,
+        "n_trees": n_trees if with_companions else 0,
+    }
+
+
+def find_effort(name: str) -> Effort:
+    """Look a level of effort up.
+
+    Examples
+    --------
+    >>> find_effort("fast").n_members
+    3
+    """
+    if name not in _EFFORTS:
+        raise ValueError(f"effort={name!r} is unknown; use one of {', '.join(_EFFORTS)}.")
+    return _EFFORTS[name]
+
+
+def _has_multiple_prototypes(level: Effort, table: TableShape) -> bool:
+    if table.stays_on_disk or table.n_samples * table.n_labels > _MAX_CELLS_OF_MULTIPLE:
+        return False
+    return level.multiple_for_sparse if table.is_sparse else level.multiple_for_dense

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel import PNMLClassifier
+from protolabel.automatic import TableShape, automatic_parameters
+
+
+def balanced(*shape: int, **properties: bool) -> dict[str, object]:
+    return automatic_parameters("balanced", TableShape(*shape, **properties))
+
+
+@pytest.mark.parametrize(("n_features", "expected"), [(200, 72), (201, 128)])
+def test_the_width_follows_the_features(n_features, expected):
+    assert balanced(100, n_features, 5)["embedding_dim"] == expected
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(1, 40), (1600, 40), (3200, 20), (64_000, 10)])
+def test_the_epochs_follow_the_rows(n_samples, expected):
+    assert balanced(n_samples, 10, 5)["max_epochs"] == expected
+
+
+@pytest.mark.parametrize(("n_labels", "expected"), [(1, 16), (64, 16), (128, 8), (5000, 4)])
+def test_many_labels_have_metrics_of_low_rank(n_labels, expected):
+    assert balanced(100, 10, n_labels)["metric_rank"] == expected
+
+
+def test_an_embedding_smaller_than_the_rank_has_full_metrics():
+    model = PNMLClassifier(embedding_dim=3)
+    assert model._settings(np.zeros((10, 5)), n_labels=2).metric_rank == 3
+
+
+def test_a_rank_that_was_asked_for_is_not_changed():
+    with pytest.raises(ValueError, match="metric_rank=8 is larger than the embedding dimension"):
+        PNMLClassifier(embedding_dim=3, metric_rank=8)._settings(np.zeros((10, 5)), n_labels=2)
+
+
+def test_sparse_tables_have_single_prototypes_and_half_the_trees():
+    dense, sparse = balanced(100, 10, 5), balanced(100, 10, 5, is_sparse=True)
+    assert (dense["prototypes"], sparse["prototypes"]) == ("multiple", "single")
+    assert dense["n_trees"] == 2 * sparse["n_trees"]
+
+
+def test_large_tables_and_those_on_disk_have_single_prototypes():
+    assert balanced(2**20, 10, 17)["prototypes"] == "single"
+    assert balanced(100, 10, 5, stays_on_disk=True)["prototypes"] == "single"
+
+
+def test_very_many_labels_have_no_companions():
+    many = balanced(100, 10, 1001)
+    assert (many["n_landmarks"], many["n_trees"]) == (0, 0)
+
+
+def test_shapes_are_read_from_arrays_and_sparse_matrices():
+    assert TableShape.of(np.zeros((3, 2)), 4) == TableShape(3, 2, 4)
+    assert TableShape.of(sp.csr_array((3, 2)), 4) == TableShape(3, 2, 4, is_sparse=True)
