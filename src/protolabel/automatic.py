@@ -15,7 +15,7 @@ from protolabel.pnml.settings import embedding_dim_of_paper
 _MAX_LABELS_OF_COMPANIONS = 1000
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
-_MIN_RANK, _MAX_RANK = 4, 16
+_MIN_RANK, _MAX_RANK = 6, 16
 # Rows of the metrics of all labels together: with many labels each needs fewer of its own.
 _RANKS_OF_ALL_LABELS = 1024
 _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
