@@ -139,3 +139,10 @@ def test_the_transpose_lists_the_components_of_every_row():
     transposed = members.transposed(5)
     assert transposed.rows.tolist() == [0, 2, 0, 2]
     assert transposed.offsets.tolist() == [0, 1, 2, 2, 4, 4]
+
+
+def test_components_follow_others_with_their_rows():
+    first = ComponentRows(torch.tensor([3, 0]), torch.tensor([0, 2, 2]))
+    both = first.followed_by(ComponentRows(torch.tensor([1]), torch.tensor([0, 1])))
+    assert both.rows.tolist() == [3, 0, 1]
+    assert both.offsets.tolist() == [0, 2, 2, 3]

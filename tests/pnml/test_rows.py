@@ -26,6 +26,20 @@ def test_gradient_of_the_sparse_product(matrix):
     assert gradcheck(rows.product, torch.randn(6, 3, dtype=torch.float64, requires_grad=True))
 
 
+def test_strips_of_columns_give_the_same_product_and_gradient(monkeypatch):
+    matrix = sp.random(40, 4, density=0.9, format="csr", random_state=0)
+    rows = feature_rows(matrix, CPU, torch.float64)
+    weight = torch.randn(4, 70, dtype=torch.float64, requires_grad=True)
+    monkeypatch.setattr("protolabel.pnml.rows._STRIP_ENTRIES", 1)
+    monkeypatch.setattr("protolabel.pnml.rows._READS_OF_A_STRIP", 1)
+    product = rows.product(weight)
+    gradient = torch.randn(40, 70, dtype=torch.float64)
+    product.backward(gradient)
+    dense = torch.from_numpy(matrix.toarray())
+    assert torch.allclose(product, dense @ weight)
+    assert torch.allclose(weight.grad, dense.mT @ gradient)
+
+
 def test_taking_rows_keeps_their_order_and_repeats(matrix):
     index = torch.tensor([5, 0, 5, 8])
     taken = feature_rows(matrix, CPU, torch.float64).take(index)

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from protolabel.pnml.components import ComponentRows, Components
 
-# Entries of the embeddings or shares that are worked on at once: two megabytes.
-_GATHERED_ENTRIES = 2**19
+# Entries of the embeddings or shares that are worked on at once: one megabyte.
+_GATHERED_ENTRIES = 2**18
 
 
 def cluster_means(
@@ -35,48 +35,47 @@ def cluster_means(
     positions : Tensor of shape (n_labels, 2, n_slots, dim)
     mass : Tensor of shape (n_labels, 2, n_slots)
     """
-    listed: Any = _ListedSums.apply
+    listed: Any = _ListedMeans.apply
     positives = components.of_slice(components.positives, position)
     if components.negatives is not None:
         negatives = components.of_slice(components.negatives, position)
-        sums, mass = listed(embeddings, responsibilities, negatives, positives)
-    else:
-        masked: Any = _MaskedSums.apply
-        negative_rows = components.membership(position)[0]
-        sides = (
-            masked(embeddings, responsibilities, negative_rows),
-            listed(embeddings, responsibilities, positives),
-        )
-        sums = torch.cat([sums for sums, _ in sides], dim=1)
-        mass = torch.cat([mass for _, mass in sides], dim=1)
-    return sums / mass.clamp_min(torch.finfo(mass.dtype).tiny)[..., None], mass
+        means, mass = listed(embeddings, responsibilities, negatives, positives)
+        return means, mass
+    masked: Any = _MaskedMeans.apply
+    negative_rows = components.membership(position)[0]
+    sides = (
+        masked(embeddings, responsibilities, negative_rows),
+        listed(embeddings, responsibilities, positives),
+    )
+    return torch.cat([m for m, _ in sides], dim=1), torch.cat([m for _, m in sides], dim=1)
 
 
-class _MaskedSums(torch.autograd.Function):
-    """Sums of embeddings by soft assignment, for components that most rows belong to."""
+class _MaskedMeans(torch.autograd.Function):
+    """Means of embeddings by soft assignment, for components that most rows belong to."""
 
     @staticmethod
     def forward(
         ctx: Any, embeddings: Tensor, responsibilities: Tensor, members: Tensor
     ) -> tuple[Tensor, Tensor]:
         n_labels, _, n_slots = responsibilities.shape
-        ctx.save_for_backward(responsibilities, members)
-        sums = embeddings.new_empty(n_labels, n_slots, embeddings.shape[1])
+        means = embeddings.new_empty(n_labels, n_slots, embeddings.shape[1])
         mass = embeddings.new_empty(n_labels, n_slots)
         for labels, shares in _masked_shares(responsibilities, members):
-            torch.matmul(shares.mT, embeddings, out=sums[labels])
+            torch.matmul(shares.mT, embeddings, out=means[labels])
             torch.sum(shares, 1, out=mass[labels])
+        safe_mass = _above_zero(mass)[..., None]
+        ctx.save_for_backward(responsibilities, members, safe_mass)
         mass = mass[:, None]
         ctx.mark_non_differentiable(mass)
-        return sums[:, None], mass
+        return means.div_(safe_mass)[:, None], mass
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
-        responsibilities, members = ctx.saved_tensors
-        gradient = gradient.squeeze(1)
-        by_embeddings = gradient.new_zeros(responsibilities.shape[1], gradient.shape[2])
+        responsibilities, members, safe_mass = ctx.saved_tensors
+        by_sums = gradient.squeeze(1) / safe_mass
+        by_embeddings = gradient.new_zeros(responsibilities.shape[1], gradient.shape[-1])
         for labels, shares in _masked_shares(responsibilities, members):
-            by_embeddings.addbmm_(shares, gradient[labels])
+            by_embeddings.addbmm_(shares, by_sums[labels])
         return by_embeddings, None, None
 
 
@@ -90,19 +89,37 @@ def _masked_shares(responsibilities: Tensor, members: Tensor) -> Iterator[tuple[
 
 
 @dataclass(frozen=True)
-class _Batch:
-    """Components of like size: their labels, and their rows and shares padded to one length."""
+class _Group:
+    """Components of like size: their labels, and their rows padded to one length.
+
+    ``shares`` are those of each row in the mass of the clusters, zero where it is padding.
+    """
 
     labels: Tensor
-    rows: Tensor  # (n_components * n_rows,)
+    rows: Tensor  # (n_components, n_rows)
     shares: Tensor  # (n_components, n_rows, n_slots)
+    mass: Tensor  # (n_components, n_slots)
+
+    def parts(self, buffer: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+        """Labels, rows and shares of some components, and room for the embeddings of their rows.
+
+        They are as many as fit into the buffer (n_gathered, dim), or one.
+        """
+        width, dim = self.rows.shape[1], buffer.shape[1]
+        size = max(1, len(buffer) // width)
+        split = (t.split(size) for t in (self.labels, self.rows, self.shares))
+        for labels, rows, shares in zip(*split, strict=True):
+            room = buffer[: rows.numel()] if width <= len(buffer) else None
+            if room is None:
+                room = buffer.new_empty(rows.numel(), dim)
+            yield labels, rows.flatten(), shares, room
 
 
-class _ListedSums(torch.autograd.Function):
-    """Sums of embeddings by soft assignment, for components that are lists of few rows.
+class _ListedMeans(torch.autograd.Function):
+    """Means of embeddings by soft assignment, for components that are lists of few rows.
 
     Components of like size are one batched product. Several lists, one after the other, give
-    the sides of each label: sums (n_labels, n_sides, n_slots, dim).
+    the sides of each label: means (n_labels, n_sides, n_slots, dim).
     """
 
     @staticmethod
@@ -111,50 +128,63 @@ class _ListedSums(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         n_labels, _, n_slots = responsibilities.shape
         dim = embeddings.shape[1]
-        sums = embeddings.new_zeros(n_labels, len(sides), n_slots, dim)
+        means = embeddings.new_zeros(n_labels, len(sides), n_slots, dim)
         mass = embeddings.new_zeros(n_labels, len(sides), n_slots)
         ctx.shape = embeddings.shape
-        ctx.batches = [
-            (side, batch)
-            for side, members in enumerate(sides)
-            for batch in _batches(responsibilities, members, dim)
-        ]
-        for side, batch in ctx.batches:
-            gathered = embeddings.index_select(0, batch.rows).view(*batch.shares.shape[:2], dim)
-            sums[batch.labels, side] = torch.bmm(batch.shares.mT, gathered)
-            mass[batch.labels, side] = batch.shares.sum(1)
+        ctx.groups = [list(_groups(responsibilities, members)) for members in sides]
+        buffer = _room_for_rows(embeddings)
+        for side, groups in enumerate(ctx.groups):
+            for group in groups:
+                mass[group.labels, side] = group.mass
+                for labels, rows, shares, room in group.parts(buffer):
+                    torch.index_select(embeddings, 0, rows, out=room)
+                    means[labels, side] = torch.bmm(shares.mT, room.view(len(labels), -1, dim))
         ctx.mark_non_differentiable(mass)
-        return sums, mass
+        return means, mass
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor | None, ...]:
         by_embeddings = gradient.new_zeros(ctx.shape)
-        for side, batch in ctx.batches:
-            by_rows = torch.bmm(batch.shares, gradient[batch.labels, side])
-            by_embeddings.index_add_(0, batch.rows, by_rows.flatten(0, 1))
+        buffer = _room_for_rows(by_embeddings)
+        for side, groups in enumerate(ctx.groups):
+            for group in groups:
+                for labels, rows, shares, room in group.parts(buffer):
+                    by_rows = room.view(len(labels), -1, ctx.shape[1])
+                    torch.bmm(shares, gradient[labels, side], out=by_rows)
+                    by_embeddings.index_add_(0, rows, room)
         return by_embeddings, *(None for _ in ctx.needs_input_grad[1:])
 
 
-def _batches(responsibilities: Tensor, members: ComponentRows, dim: int) -> Iterator[_Batch]:
+def _groups(responsibilities: Tensor, members: ComponentRows) -> Iterator[_Group]:
+    """Components with rows, the largest first; none is padded by more than a third and a bit."""
     n_labels, n_rows, n_slots = responsibilities.shape
     flat = responsibilities.view(n_labels * n_rows, n_slots)
-    counts = members.counts
-    order = torch.argsort(counts, descending=True)
-    sizes = counts[order].tolist()
+    counts, order = torch.sort(members.counts, descending=True)
+    sizes = counts.tolist()
     start = 0
     while start < n_labels and sizes[start] > 0:
         width = sizes[start]
-        most = max(1, _GATHERED_ENTRIES // (width * dim))
         stop = start + 1
-        while stop < n_labels and stop - start < most and 4 * sizes[stop] + 16 > 3 * width:
+        while stop < n_labels and sizes[stop] > 0 and 4 * sizes[stop] + 16 > 3 * width:
             stop += 1
         labels = order[start:stop]
-        labels = labels[counts[labels] > 0]
         within = torch.arange(width, device=labels.device)
-        is_member = within < counts[labels, None]
-        entries = (members.offsets[labels, None] + within).clamp_max(len(members.rows) - 1)
+        entries = (members.offsets[labels, None] + within).clamp_max_(len(members.rows) - 1)
         rows = members.rows[entries]  # (n_components, width)
         shares = flat.index_select(0, (labels[:, None] * n_rows + rows).flatten())
-        shares = shares.view(*rows.shape, n_slots).mul_(is_member[..., None])
-        yield _Batch(labels, rows.flatten(), shares)
+        padding = (within >= counts[start:stop, None]).flatten().nonzero().squeeze(1)
+        shares = shares.index_fill_(0, padding, 0.0).view(*rows.shape, n_slots)
+        mass = shares.sum(1)
+        yield _Group(labels, rows, shares.div_(_above_zero(mass)[:, None]), mass)
         start = stop
+
+
+def _room_for_rows(embeddings: Tensor) -> Tensor:
+    """Memory for gathered rows: fresh memory for each part would cost more than the rows."""
+    dim = embeddings.shape[1]
+    return embeddings.new_empty(max(1, _GATHERED_ENTRIES // max(1, dim)), dim)
+
+
+def _above_zero(mass: Tensor) -> Tensor:
+    """What the sums of a cluster are divided by; one without rows stays at zero."""
+    return mass.clamp_min(torch.finfo(mass.dtype).tiny)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -53,6 +55,13 @@ class ComponentRows:
         result: Tensor = apply(values, self)
         return result
 
+    def followed_by(self, others: ComponentRows) -> ComponentRows:
+        """These components and then others."""
+        return ComponentRows(
+            torch.cat([self.rows, others.rows]),
+            torch.cat([self.offsets, others.offsets[1:] + len(self.rows)]),
+        )
+
     def keep(self, chosen: Tensor) -> ComponentRows:
         """Only the entries of ``rows`` where ``chosen`` (n_members,) is true."""
         before = functional.pad(chosen.cumsum(0), (1, 0))
@@ -61,11 +70,19 @@ class ComponentRows:
     def transposed(self, n_all_rows: int) -> ComponentRows:
         """The components of every row, in the same form."""
         if n_all_rows not in self._transposes:
-            order = torch.sort(self.rows.int(), stable=True).indices
-            counts = torch.bincount(self.rows, minlength=n_all_rows)
-            offsets = functional.pad(counts.cumsum(0), (1, 0))
-            self._transposes[n_all_rows] = ComponentRows(self.component_of_row[order], offsets)
+            self._transposes[n_all_rows] = self._transpose(n_all_rows)
         return self._transposes[n_all_rows]
+
+    def _transpose(self, n_all_rows: int) -> ComponentRows:
+        # SciPy counts the entries into place, which takes a fifth of the time of a sort.
+        entries = np.empty(len(self.rows), dtype=np.int8)
+        members = (entries, self.rows.cpu().numpy(), self.offsets.cpu().numpy())
+        found = sp.csr_array(members, shape=(len(self.offsets) - 1, n_all_rows)).tocsc()
+        rows, offsets = (
+            torch.from_numpy(part.astype(np.int64)).to(self.rows.device)
+            for part in (found.indices, found.indptr)
+        )
+        return ComponentRows(rows, offsets)
 
     @cached_property
     def _transposes(self) -> dict[int, ComponentRows]:
@@ -129,15 +146,14 @@ class Components:
         """
         shape = (len(self.usable), self.n_labels, embeddings.shape[-1])
         flat = embeddings.flatten(0, 1)
-        positive = self.positives.sums(flat).view(shape)
         if self.negatives is not None:
-            negative = self.negatives.sums(flat).view(shape)
-        else:
-            total = torch.bmm(self.usable[:, None, :].to(embeddings.dtype), embeddings)
-            whole = self.positives is self.all_positives
-            present = positive if whole else self.all_positives.sums(flat).view(shape)
-            negative = total - present
-        return torch.stack([negative, positive], dim=2)
+            both = self.negatives.followed_by(self.positives)
+            return both.sums(flat).view(2, *shape).permute(1, 2, 0, 3)
+        positive = self.positives.sums(flat).view(shape)
+        total = torch.bmm(self.usable[:, None, :].to(embeddings.dtype), embeddings)
+        whole = self.positives is self.all_positives
+        present = positive if whole else self.all_positives.sums(flat).view(shape)
+        return torch.stack([total - present, positive], dim=2)
 
     def of_slice(self, members: ComponentRows, position: int) -> ComponentRows:
         """The part of one slice, with rows counted within it."""
@@ -193,18 +209,19 @@ class Components:
         n_slices, n_rows = self.usable.shape
         n_components = n_slices * self.n_labels
         cells = bernoulli_positions(n_components * n_rows, rate, generator, self._device)
-        component, row = cells // n_rows, cells % n_rows
         if n_slices == 1:
-            chosen = self._is_negative[cells]
+            cells = cells[self._is_negative[cells]]
+            row = cells % n_rows
         else:
+            component, row = cells // n_rows, cells % n_rows
             part = component // self.n_labels
             shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
             known = self.is_positive[shared, component % self.n_labels, row]
             chosen = self.usable[part, row] & ~known
-            row = row + part * n_rows
-        component, row = component[chosen], row[chosen]
-        counts = torch.bincount(component, minlength=n_components)
-        drawn = ComponentRows(row, functional.pad(counts.cumsum(0), (1, 0)))
+            cells, row = cells[chosen], (row + part * n_rows)[chosen]
+        starts = torch.arange(n_components + 1, device=self._device) * n_rows
+        drawn = ComponentRows(row, torch.searchsorted(cells, starts))
+        counts = drawn.counts
         if bool((counts > 0).all()):
             return drawn
         return _without_gaps(drawn, self._all_negatives(counts == 0), self._device, generator)
@@ -254,7 +271,7 @@ def bernoulli_positions(
         found = gaps.cumsum(0).add_(last).long()
         parts.append(found)
         last = int(found[-1])
-    positions = torch.cat(parts)
+    positions = parts[0] if len(parts) == 1 else torch.cat(parts)
     return positions[: int(torch.searchsorted(positions, size))]
 
 

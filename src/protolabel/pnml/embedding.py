@@ -69,26 +69,21 @@ class Embedding(nn.Module):
             self.top_bias = nn.Parameter(torch.empty(n_members, 1, dim))
             _start_layer(self.top_weight, self.top_bias, hidden_dim, weight_init, generator)
 
-    @property
-    def uses_dropout(self) -> bool:
-        """Whether training mode embeds a row differently from evaluation mode."""
-        return self.input_dropout > 0 or self.embedding_dropout > 0
-
     def forward(self, rows: FeatureRows, generator: torch.Generator | None = None) -> Tensor:
         """Embed rows, (n_members, n_rows, dim); a generator switches dropout on."""
         if generator is not None:
             rows = rows.dropout(self.input_dropout, generator)
-        product = rows.product(self.weight.flatten(1))  # (n_rows, n_members * first)
-        hidden = product.view(rows.n_rows, self.n_members, -1).transpose(0, 1) + self.bias
-        embeddings = self._activate(hidden, generator)
+        hidden = rows.product(self.weight.flatten(1))  # (n_rows, n_members * first)
+        hidden = self._activate(hidden, self.bias.flatten(), generator)
+        embeddings = hidden.view(rows.n_rows, self.n_members, -1).transpose(0, 1)
         if self.top_weight is not None and self.top_bias is not None:
-            embeddings = self._activate(
-                torch.matmul(embeddings, self.top_weight) + self.top_bias, generator
-            )
+            product = torch.matmul(embeddings, self.top_weight)
+            embeddings = self._activate(product, self.top_bias, generator)
         return embeddings.contiguous()
 
-    def _activate(self, values: Tensor, generator: torch.Generator | None) -> Tensor:
-        active = functional.leaky_relu(values, self.negative_slope)
+    def _activate(self, product: Tensor, bias: Tensor, generator: torch.Generator | None) -> Tensor:
+        """LeakyReLU of product and bias, in the memory of the product."""
+        active = functional.leaky_relu(product.add_(bias), self.negative_slope, inplace=True)
         return (
             active
             if generator is None

@@ -95,8 +95,8 @@ class _LogDensities(torch.autograd.Function):
             total = joint.sub_(highest).exp_().sum(2, keepdim=True)
             torch.add(total.log(), highest, out=density.unsqueeze(2))
             # The slope of the density in the distance is minus the share of the prototype.
-            slope.div_(total if squared else total.mul_(2).mul(distance)).neg_()
-            slope.masked_fill_(square < 0, 0.0)
+            slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
+            torch.ops.aten.threshold_backward.grad_input(slope, square, 0.0, grad_input=slope)
         ctx.save_for_backward(slopes)
         return densities
 

@@ -313,10 +313,8 @@ class Trainer:
             if self.settings.leave_one_out
             else None
         )
-        if network.embedding.uses_dropout:
-            queries = network.embedding(self.data.rows.take(batch), self.generator)
-        else:
-            queries = embeddings.index_select(1, position)
+        # Again, though they are in the support: the gradient of a selection is as large as that.
+        queries = network.embedding(self.data.rows.take(batch), self.generator)
         return queries, prototypes, stretch
 
     def _correlation_penalty(self, prototypes: PrototypeSet) -> Tensor:
