@@ -69,7 +69,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
     # Trees of sparse rows take several times as long to grow.
-    n_trees = level.n_trees // 2 if table.is_sparse else level.n_trees
+    n_trees = level.n_trees // 3 if table.is_sparse else level.n_trees
     return {
         "prototypes": "multiple" if _has_multiple_prototypes(level, table) else "single",
         "embedding_dim": embedding_dim_of_paper(table.n_features),

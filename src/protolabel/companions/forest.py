@@ -23,7 +23,6 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).
 _MAX_GROWTH_TARGETS = 64
-_N_MIXTURES = 16
 _ROWS_OF_A_TREE = 10_000
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
 _ROWS_OF_A_SPARSE_LEAF = 2
@@ -160,7 +159,7 @@ def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     if n_labels <= _MAX_GROWTH_TARGETS:
         targets = np.asarray(Y.toarray(), dtype=np.float64)
         return targets.ravel() if n_labels == 1 else targets
-    mixture = rng.normal(size=(n_labels, _N_MIXTURES)) / np.sqrt(n_labels)
+    mixture = rng.normal(size=(n_labels, _MAX_GROWTH_TARGETS)) / np.sqrt(n_labels)
     return np.asarray(Y @ mixture)
 
 
