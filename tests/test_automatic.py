@@ -41,6 +41,12 @@ def test_sparse_tables_have_single_prototypes_and_a_third_of_the_trees():
     assert dense["n_trees"] == 3 * sparse["n_trees"]
 
 
+def test_batches_are_large_where_prototypes_are_single_and_rows_are_many():
+    assert balanced(1000, 10, 5, is_sparse=True)["batch_size"] == 256
+    assert balanced(999, 10, 5, is_sparse=True)["batch_size"] == 128
+    assert balanced(1000, 10, 5)["batch_size"] == 128
+
+
 def test_large_tables_and_those_on_disk_have_single_prototypes():
     assert balanced(2**20, 10, 17)["prototypes"] == "single"
     assert balanced(100, 10, 5, stays_on_disk=True)["prototypes"] == "single"

@@ -18,6 +18,8 @@ _MAX_CELLS_OF_MULTIPLE = 2**24
 _MIN_RANK, _MAX_RANK = 6, 16
 # Rows of the metrics of all labels together: with many labels each needs fewer of its own.
 _RANKS_OF_ALL_LABELS = 1024
+# Larger batches are cheaper, but few steps are too few, and adaptive clusters rank worse with them.
+_BATCH, _LARGE_BATCH, _MIN_ROWS_OF_LARGE_BATCH = 128, 256, 1000
 _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 
 
@@ -70,11 +72,14 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
     # Trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 3 if table.is_sparse else level.n_trees
+    is_multiple = _has_multiple_prototypes(level, table)
+    has_small_batch = is_multiple or table.n_samples < _MIN_ROWS_OF_LARGE_BATCH
     return {
-        "prototypes": "multiple" if _has_multiple_prototypes(level, table) else "single",
+        "prototypes": "multiple" if is_multiple else "single",
         "embedding_dim": embedding_dim_of_paper(table.n_features),
         "metric_rank": min(max(_RANKS_OF_ALL_LABELS // table.n_labels, _MIN_RANK), _MAX_RANK),
         "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
+        "batch_size": _BATCH if has_small_batch else _LARGE_BATCH,
         "n_members": level.n_members,
         "n_landmarks": level.n_landmarks if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,

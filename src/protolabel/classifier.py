@@ -109,8 +109,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Learning rate of Adam, the peak of the one-cycle schedule.
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         Course of the learning rate.
-    batch_size : int, default=128
-        Query rows of a training step.
+    batch_size : int or "auto", default="auto"
+        Query rows of a training step; ``"auto"`` is 128, or 256 where ``"auto"`` means single
+        prototypes and there are at least 1000 rows.
     max_epochs : int or "auto", default="auto"
         Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
     n_members : int or "auto", default="auto"
@@ -222,7 +223,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         embedding_dropout: float = 0.5,
         learning_rate: float = 3e-3,
         schedule: Literal["one_cycle", "constant"] = "one_cycle",
-        batch_size: int = 128,
+        batch_size: int | Literal["auto"] = "auto",
         max_epochs: int | Literal["auto"] = "auto",
         n_members: int | Literal["auto"] = "auto",
         cross_fit: bool = True,

@@ -17,6 +17,7 @@ PAPER: Mapping[str, Any] = {
     "embedding_dropout": 0.0,
     "learning_rate": 1e-3,
     "schedule": "constant",
+    "batch_size": 128,
     "max_epochs": 40,
     "n_members": 1,
     "n_landmarks": 0,
