@@ -5,14 +5,13 @@ import pytest
 import torch
 
 from protolabel.pnml.clustering import (
-    _without_empty_clusters,
     cluster_components,
     creation_threshold,
     growth_pass,
     participation_ratio,
-    responsibilities_of,
     spread_of_means,
 )
+from protolabel.pnml.soft_assignment import responsibilities_of, without_empty_clusters
 from reference import pnml as naive
 
 
@@ -43,6 +42,7 @@ def test_growth_equals_the_sequential_loop(case, monkeypatch):
     starts = np.array([naive.component_mean(embeddings, m) for m in members])
     points = torch.from_numpy(embeddings)
     monkeypatch.setattr("protolabel.pnml.growth._FIRST_BLOCK", int(rng.integers(1, 50)))
+    monkeypatch.setattr("protolabel.pnml.growth._MAX_ENTRIES", int(rng.integers(1, 1000)))
     created = growth_pass(
         points if case % 3 else points.expand(n_components, -1, -1),
         torch.from_numpy(members),
@@ -155,7 +155,9 @@ def test_components_in_batches_give_the_same_clusters(
         )
 
     whole, kept = run(False), run(True)
-    monkeypatch.setattr("protolabel.pnml.clustering._MAX_CHUNK_ENTRIES", 1)
+    monkeypatch.setattr("protolabel.pnml.clustering._MAX_ENTRIES", 1)
+    monkeypatch.setattr("protolabel.pnml.soft_assignment._CHUNK_ENTRIES", 1)
+    monkeypatch.setattr("protolabel.pnml.soft_assignment._MAX_ENTRIES", 1)
     parts, kept_parts = run(False), run(True)
     assert torch.equal(whole.exists, parts.exists)
     assert torch.allclose(whole.prototypes, parts.prototypes)
@@ -225,13 +227,24 @@ def test_a_second_round_starts_from_the_prototypes_of_the_first(blobs, settings)
 def test_a_cluster_without_mass_disappears_but_never_the_last_one():
     exists = torch.tensor([[True, True, True], [True, True, False]])
     mass = torch.tensor([[5.0, 1e-4, 2.0], [1e-5, 1e-6, 0.0]])
-    kept = _without_empty_clusters(exists, mass)
+    kept = without_empty_clusters(exists, mass)
     assert kept.tolist() == [[True, False, True], [True, False, False]]
 
 
 def test_responsibilities_over_missing_clusters_are_zero():
     shares = responsibilities_of(torch.zeros(1, 3, 2), torch.tensor([[True, True, False]]), 1.0)
     assert shares[0].tolist() == [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_responsibilities_are_a_softmax_without_its_negligible_part(generator, dtype):
+    squares = torch.rand(3, 5, 7, generator=generator, dtype=dtype) * 400
+    exists = torch.ones(3, 5, dtype=torch.bool)
+    expected = torch.softmax(-squares.double() / 3, dim=1)
+    found = responsibilities_of(squares, exists, 3.0).double()
+    assert torch.allclose(found, expected, rtol=1e-4, atol=1e-19)
+    assert ((found == 0) | (found >= 1e-20)).all()
+    assert (found == 0).any()
 
 
 def test_expanded_threshold_equals_the_printed_one():

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 from torch.autograd import gradcheck
 
-from protolabel.pnml.rows import feature_rows, inverted_dropout
+from protolabel.pnml.rows import SparseRows, compact_rows, feature_rows, inverted_dropout
 
 CPU = torch.device("cpu")
 
@@ -66,3 +66,21 @@ def test_dropout_of_rate_zero_draws_nothing(generator):
     values = torch.randn(5)
     assert inverted_dropout(values, 0.0, generator) is values
     assert torch.equal(generator.get_state(), before)
+
+
+def test_dense_rows_that_are_mostly_zero_are_compressed_without_change():
+    table = np.zeros((6, 20))
+    table[1, 3], table[1, 7], table[4, 0], table[5, 19] = 2.0, -1.0, 0.5, np.nan
+    compact = compact_rows(feature_rows(table, CPU, torch.float64))
+    assert isinstance(compact, SparseRows)
+    assert compact.n_features == 20
+    found = sp.csr_array(
+        (compact.values.numpy(), compact.columns.numpy(), compact.indptr.numpy()), shape=(6, 20)
+    )
+    assert np.array_equal(found.toarray(), table, equal_nan=True)
+
+
+@pytest.mark.parametrize("table", [np.ones((4, 3)), np.zeros((0, 3)), sp.csr_array((4, 3))])
+def test_other_rows_stay_as_they_are(table):
+    rows = feature_rows(table, CPU)
+    assert compact_rows(rows) is rows

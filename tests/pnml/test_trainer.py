@@ -238,7 +238,7 @@ def test_a_sampled_support_needs_no_more_rows_than_asked(trainer_for, monkeypatc
         lambda rows, generator=None: (seen.append(rows.n_rows), original(rows, generator))[1],
     )
     trainer.loss(torch.arange(10))
-    assert seen == [30, 10]  # the support, and the queries
+    assert seen == [30]
 
 
 def test_a_trainable_variance_is_trained_and_starts_neutral(trainer_for):

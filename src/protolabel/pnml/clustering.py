@@ -11,23 +11,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from protolabel.pnml.growth import growth_pass, prototypes_of, squared_distances
+from protolabel.pnml.growth import growth_pass, prototypes_of
 from protolabel.pnml.settings import PNMLSettings
+from protolabel.pnml.soft_assignment import (
+    ComponentBatch,
+    GrownBatch,
+    JoinedShares,
+    assignments,
+    component_batches,
+)
 
-# Clusters with less total responsibility are removed.
-MIN_MASS = 1e-3
-# Responsibilities below this are denormal-number traps and carry no information.
-_NEGLIGIBLE = 1e-20
 _MIN_VARIANCE = 1e-6
-# Entries of the largest components x prototypes x rows tensor that is worked on at once.
-_MAX_CHUNK_ENTRIES = 2**21
+# Entries of the components x prototypes x rows tensor of a batch of small components.
+_MAX_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -84,42 +85,34 @@ def cluster_components(
 
     n_labels, n_rows = membership.shape[1:]
     starts, members = means.flatten(0, 1), membership.transpose(0, 1).reshape(-1, n_rows)
-    found = []
-    for batch in _component_batches(members, settings.max_prototypes):
-        points = centred if batch.rows is None else centred[batch.rows]
-        found.append(
-            (
-                batch,
-                _cluster_batch(
-                    points,
-                    batch.members,
-                    starts[batch.components],
-                    rule,
-                    settings,
-                    wants_prototypes=not keep_responsibilities,
-                ),
-            )
-        )
-    n_slots = max([part.exists.shape[1] for _, part in found], default=1)
+    grown = [
+        _grow(centred, batch, starts[batch.components], rule, settings)
+        for batch in component_batches(members, _MAX_ENTRIES // settings.max_prototypes)
+    ]
+    n_slots = max([part.exists.shape[1] for part in grown], default=1)
     exists = torch.zeros((2 * n_labels, n_slots), dtype=torch.bool, device=members.device)
     mass = centred.new_zeros((2 * n_labels, n_slots))
-    for batch, part in found:
-        exists[batch.components, : part.exists.shape[1]] = part.exists
-        mass[batch.components, : part.exists.shape[1]] = part.mass
-    prototypes = responsibilities = None
+    prototypes = joined = None
     if keep_responsibilities:
-        responsibilities = _joined_shares(found, (n_labels, n_rows, n_slots))
+        joined = JoinedShares(centred, n_labels, n_slots)
     else:
         prototypes = centred.new_zeros((2 * n_labels, n_slots, centred.shape[1]))
-        for batch, part in found:
-            assert part.prototypes is not None
-            prototypes[batch.components, : part.exists.shape[1]] = part.prototypes + centre
+    for part in grown:
+        for found in assignments(part, rule.temperature):
+            components, width = found.batch.components, found.exists.shape[1]
+            exists[components, :width] = found.exists
+            mass[components, :width] = found.mass
+            if joined is not None:
+                joined.write(found)
+            if prototypes is not None:
+                prototypes[components, :width] = found.means(centred) + centre
+    if prototypes is not None:
         prototypes = (prototypes * exists[..., None]).unflatten(0, (n_labels, 2))
     return Clustering(
         prototypes=prototypes,
         exists=exists.unflatten(0, (n_labels, 2)),
         mass=mass.unflatten(0, (n_labels, 2)),
-        responsibilities=responsibilities,
+        responsibilities=None if joined is None else joined.finished(),
         rule=rule,
     )
 
@@ -208,149 +201,27 @@ def participation_ratio(embeddings: Tensor) -> float:
     return float(covariance.trace()) ** 2 / squared_trace if squared_trace > 0 else 1.0
 
 
-def responsibilities_of(squares: Tensor, exists: Tensor, temperature: float) -> Tensor:
-    """Soft assignment of rows over the existing clusters, (..., n_slots, n_rows).
-
-    Parameters
-    ----------
-    squares : Tensor of shape (..., n_slots, n_rows)
-        Squared distances.
-    exists : Tensor of bool, shape (..., n_slots)
-    temperature : float
-    """
-    scores = squares / -temperature
-    if not bool(exists.all()):
-        scores.masked_fill_(~exists[..., None], -1e30)
-    return functional.threshold(torch.softmax(scores, dim=-2), _NEGLIGIBLE, 0.0, inplace=True)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Components that are worked on together.
-
-    ``rows`` (n_components, n_rows), padded, or None where they read all rows; ``members``
-    (n_components, n_rows) tells which of those belong to each.
-    """
-
-    components: Tensor
-    rows: Tensor | None
-    members: Tensor
-
-
-@dataclass(frozen=True)
-class _BatchClusters:
-    """What was found for a batch; ``shares`` (n_components, n_slots, n_rows)."""
-
-    prototypes: Tensor | None
-    exists: Tensor
-    mass: Tensor
-    shares: Tensor
-
-
-def _component_batches(members: Tensor, max_prototypes: int) -> Iterator[_Batch]:
-    """Components with rows: large ones on all rows, small ones of like size on their own."""
-    n_rows = members.shape[1]
-    sizes = members.sum(1)
-    large = (sizes > n_rows // 4).nonzero().squeeze(1)
-    slots = min(max_prototypes, n_rows + 1)
-    if len(large):
-        for part in large.split(max(1, _MAX_CHUNK_ENTRIES // (slots * n_rows))):
-            yield _Batch(part, None, members[part])
-    small = ((sizes > 0) & (sizes <= n_rows // 4)).nonzero().squeeze(1)
-    small = small[torch.argsort(sizes[small], descending=True, stable=True)]
-    counts = sizes[small].tolist()
-    start = 0
-    while start < len(small):
-        width = counts[start]
-        most = max(1, _MAX_CHUNK_ENTRIES // (max(slots, 64) * width))
-        stop = start
-        while stop < len(small) and stop - start < most and 2 * counts[stop] + 8 >= width:
-            stop += 1
-        part = small[start:stop]
-        # The members of each component in order, and others behind them.
-        rows = torch.argsort(~members[part], dim=1, stable=True)[:, :width]
-        yield _Batch(part, rows, members[part].gather(1, rows))
-        start = stop
-
-
-def _cluster_batch(
-    points: Tensor,
-    members: Tensor,
+def _grow(
+    embeddings: Tensor,
+    batch: ComponentBatch,
     means: Tensor,
     rule: CreationRule,
     settings: PNMLSettings,
-    *,
-    wants_prototypes: bool,
-) -> _BatchClusters:
-    """Grow and re-estimate some components."""
-    prototypes, exists = means[:, None, :], members.any(1, keepdim=True)
-    threshold = torch.full((len(members),), rule.threshold, device=points.device)
+) -> GrownBatch:
+    """Prototypes of some components after the last growth pass, before they are re-estimated."""
+    points = batch.points(embeddings)
+    prototypes, exists = means[:, None, :], batch.members.any(1, keepdim=True)
+    threshold = torch.full((len(means),), rule.threshold, device=points.device)
     for iteration in range(settings.n_clustering):
         room = settings.max_prototypes - exists.sum(1)
-        created = growth_pass(points, members, prototypes, exists, threshold, room)
-        n_old = prototypes.shape[1]
+        created = growth_pass(points, batch.members, prototypes, exists, threshold, room)
         prototypes, exists = prototypes_of(points, prototypes, exists, created)
-        squares = _squares_to_all(points, prototypes, n_old, created)
-        shares = responsibilities_of(squares, exists, rule.temperature)
-        shares *= members[:, None, :]
-        mass = shares.sum(2)
-        kept = _without_empty_clusters(exists, mass)
-        if not torch.equal(kept, exists):
-            exists = kept
-            shares *= exists[..., None]
-            mass = mass * exists
-        if wants_prototypes or iteration + 1 < settings.n_clustering:
-            prototypes = torch.matmul(shares, points) / mass.clamp_min(MIN_MASS)[..., None]
-    return _BatchClusters(prototypes if wants_prototypes else None, exists, mass, shares)
-
-
-def _squares_to_all(points: Tensor, prototypes: Tensor, n_old: int, created: Tensor) -> Tensor:
-    """Squared distances of all rows to the prototypes, the last of which are created rows."""
-    if points.ndim == 3 or created.numel() == 0:
-        return squared_distances(prototypes, points)
-    # Components that read the same rows mostly add the same ones.
-    rows, which = created.clamp_min(0).unique(return_inverse=True)
-    to_created = squared_distances(points[rows], points)[which]
-    return torch.cat([squared_distances(prototypes[:, :n_old], points), to_created], dim=1)
-
-
-def _joined_shares(
-    found: list[tuple[_Batch, _BatchClusters]], shape: tuple[int, int, int]
-) -> Tensor:
-    """Soft assignments of all rows, (n_labels, n_rows, n_slots).
-
-    A row is a member of one side only, so the two sides of a label fit into one tensor.
-    """
-    example = found[0][1].shares if found else torch.empty(())
-    joined = torch.empty(shape, dtype=example.dtype, device=example.device)
-    is_open = [True] * shape[0]
-    for batch, part in found:
-        if batch.rows is not None:
-            continue
-        for label, shares in zip((batch.components // 2).tolist(), part.shares, strict=True):
-            target = joined[label, :, : len(shares)]
-            if is_open[label]:
-                target.copy_(shares.mT)
-                joined[label, :, len(shares) :] = 0.0
-            else:
-                target += shares.mT
-            is_open[label] = False
-    joined[torch.tensor(is_open, device=joined.device)] = 0.0
-    for batch, part in found:
-        if batch.rows is None:
-            continue
-        position, column = batch.members.nonzero().unbind(1)
-        cells = ((batch.components // 2)[position], batch.rows[position, column])
-        joined[..., : part.shares.shape[1]][cells] = part.shares[position, :, column]
-    return joined
-
-
-def _without_empty_clusters(exists: Tensor, mass: Tensor) -> Tensor:
-    """Existing clusters that keep a minimal mass; the heaviest one of a component always does."""
-    heaviest = torch.zeros_like(exists).scatter_(
-        -1, mass.masked_fill(~exists, -1.0).argmax(-1, keepdim=True), True
-    )
-    return exists & ((mass > MIN_MASS) | heaviest)
+        grown = GrownBatch(batch, points, prototypes, exists, created)
+        if iteration + 1 < settings.n_clustering:
+            parts = list(assignments(grown, rule.temperature))
+            prototypes = torch.cat([part.means(embeddings) for part in parts])
+            exists = torch.cat([part.exists for part in parts])
+    return grown
 
 
 def _component_means(embeddings: Tensor, membership: Tensor) -> tuple[Tensor, Tensor]:

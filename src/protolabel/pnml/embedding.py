@@ -69,6 +69,11 @@ class Embedding(nn.Module):
             self.top_bias = nn.Parameter(torch.empty(n_members, 1, dim))
             _start_layer(self.top_weight, self.top_bias, hidden_dim, weight_init, generator)
 
+    @property
+    def uses_dropout(self) -> bool:
+        """Whether training mode embeds a row differently from evaluation mode."""
+        return self.input_dropout > 0 or self.embedding_dropout > 0
+
     def forward(self, rows: FeatureRows, generator: torch.Generator | None = None) -> Tensor:
         """Embed rows, (n_members, n_rows, dim); a generator switches dropout on."""
         if generator is not None:

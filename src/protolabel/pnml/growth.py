@@ -14,6 +14,8 @@ from torch import Tensor
 
 # Rows of the first block; each later one is twice as long, as fewer components still grow.
 _FIRST_BLOCK = 128
+# Entries of the components x prototypes x rows tensor of a later block.
+_MAX_ENTRIES = 2**21
 
 
 def growth_pass(
@@ -54,13 +56,14 @@ def growth_pass(
     room = room.clone()
     start, length = 0, _FIRST_BLOCK
     while start < n_rows:
-        block = slice(start, start + length)
         growing = ((room > 0) & members[:, start:].any(1)).nonzero().squeeze(1)
         if len(growing) == 0:
             break
         known, known_exists = prototypes_of(
             points, prototypes[growing], exists[growing], created[growing], growing
         )
+        length = min(length, max(_FIRST_BLOCK, _MAX_ENTRIES // known_exists.numel()))
+        block = slice(start, start + length)
         found = _block_rounds(
             points[block] if points.ndim == 2 else points[growing, block],
             members[growing, block],
@@ -124,10 +127,10 @@ def _block_rounds(
     room = room.clone()
     columns = []
     while True:
-        adds = violators.any(1) & (room > 0)
+        first = violators.view(torch.uint8).argmax(1)
+        adds = violators.gather(1, first[:, None]).squeeze(1) & (room > 0)
         if not bool(adds.any()):
             break
-        first = violators.to(torch.uint8).argmax(1)
         if rows.ndim == 2:
             squares = squared_distances(rows[first], rows, lengths)
         else:

@@ -23,6 +23,8 @@ _STRIP_ENTRIES = 2**18
 _STRIP_UNIT = 32
 # How often a row of the matrix has to be read for its copy into a strip to pay.
 _READS_OF_A_STRIP = 16
+# Share of entries that are not zero below which a sparse product is faster than a dense one.
+_SPARSE_SHARE = 0.1
 
 
 class FeatureRows(Protocol):
@@ -66,6 +68,29 @@ def feature_rows(X: Any, device: torch.device, dtype: torch.dtype = torch.float3
             n_features=X.shape[1],
         )
     return DenseRows(torch.from_numpy(np.ascontiguousarray(X)).to(device, dtype))
+
+
+def compact_rows(rows: FeatureRows) -> FeatureRows:
+    """The same rows, in compressed form where they are dense and hold little but zeros.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> rows = feature_rows(np.eye(20), torch.device("cpu"))
+    >>> type(compact_rows(rows)).__name__
+    'SparseRows'
+    """
+    if not isinstance(rows, DenseRows) or rows.values.numel() == 0:
+        return rows
+    is_stored = rows.values != 0
+    if float(is_stored.sum()) > _SPARSE_SHARE * rows.values.numel():
+        return rows
+    return SparseRows(
+        indptr=functional.pad(is_stored.sum(1).cumsum(0), (1, 0)),
+        columns=is_stored.nonzero()[:, 1],
+        values=rows.values[is_stored],
+        n_features=rows.n_features,
+    )
 
 
 class DenseRows:

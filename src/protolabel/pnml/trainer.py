@@ -35,7 +35,7 @@ from protolabel.pnml.new_labels import embedding_moments
 from protolabel.pnml.optimisation import adam, one_cycle
 from protolabel.pnml.prototypes import PrototypeSet
 from protolabel.pnml.row_means import means_of_rows
-from protolabel.pnml.rows import FeatureRows
+from protolabel.pnml.rows import FeatureRows, compact_rows
 from protolabel.pnml.sampling import sample_rows
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
 
@@ -89,7 +89,7 @@ class Trainer:
     ) -> None:
         self.network = network
         self.settings = network.settings
-        self.data = data
+        self.data = replace(data, rows=compact_rows(data.rows))
         self.generator = generator
         self.callbacks = callbacks
         self.checkpoints = checkpoints
@@ -313,8 +313,10 @@ class Trainer:
             if self.settings.leave_one_out
             else None
         )
-        # Again, though they are in the support: the gradient of a selection is as large as that.
-        queries = network.embedding(self.data.rows.take(batch), self.generator)
+        if network.embedding.uses_dropout:
+            queries = network.embedding(self.data.rows.take(batch), self.generator)
+        else:
+            queries = embeddings.index_select(1, position)
         return queries, prototypes, stretch
 
     def _correlation_penalty(self, prototypes: PrototypeSet) -> Tensor:
