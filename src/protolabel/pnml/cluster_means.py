@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,12 +90,13 @@ def _masked_shares(responsibilities: Tensor, members: Tensor) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class _Group:
-    """Components of like size: their labels, and their rows padded to one length.
+    """Components of like size, the largest first, and their rows padded to one length.
 
     ``shares`` are those of each row in the mass of the clusters, zero where it is padding.
     """
 
     labels: Tensor
+    sizes: Sequence[int]
     rows: Tensor  # (n_components, n_rows)
     shares: Tensor  # (n_components, n_rows, n_slots)
     mass: Tensor  # (n_components, n_slots)
@@ -105,14 +106,15 @@ class _Group:
 
         They are as many as fit into the buffer (n_gathered, dim), or one.
         """
-        width, dim = self.rows.shape[1], buffer.shape[1]
-        size = max(1, len(buffer) // width)
-        split = (t.split(size) for t in (self.labels, self.rows, self.shares))
-        for labels, rows, shares in zip(*split, strict=True):
-            room = buffer[: rows.numel()] if width <= len(buffer) else None
-            if room is None:
-                room = buffer.new_empty(rows.numel(), dim)
-            yield labels, rows.flatten(), shares, room
+        start = 0
+        while start < len(self.sizes):
+            width = self.sizes[start]
+            some = slice(start, start + max(1, len(buffer) // width))
+            rows = self.rows[some, :width].flatten()
+            fits = len(rows) <= len(buffer)
+            room = buffer[: len(rows)] if fits else buffer.new_empty(len(rows), buffer.shape[1])
+            yield self.labels[some], rows, self.shares[some, :width], room
+            start = some.stop
 
 
 class _ListedMeans(torch.autograd.Function):
@@ -175,7 +177,8 @@ def _groups(responsibilities: Tensor, members: ComponentRows) -> Iterator[_Group
         padding = (within >= counts[start:stop, None]).flatten().nonzero().squeeze(1)
         shares = shares.index_fill_(0, padding, 0.0).view(*rows.shape, n_slots)
         mass = shares.sum(1)
-        yield _Group(labels, rows, shares.div_(_above_zero(mass)[:, None]), mass)
+        shares.div_(_above_zero(mass)[:, None])
+        yield _Group(labels, sizes[start:stop], rows, shares, mass)
         start = stop
 
 
