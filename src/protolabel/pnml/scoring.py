@@ -1,31 +1,34 @@
 """Log-odds of new rows by a trained network, with all that does not depend on them prepared.
 
-Rows are scored in single precision, four times as fast as in double precision, and in blocks of
-a fixed number of rows, so that the score of a row does not depend on the rows it comes with.
-Where that precision is not enough, they are scored again in double precision.
+A squared distance |U_k (e - p)|^2 is e' G_k e - 2 e' G_k p + p' G_k p with G_k = U_k' U_k. The
+last two terms are one product with a weight vector per prototype. The first is shared by all
+prototypes of a label: the squared length of U_k e where U_k has few rows, else the product of
+the symmetric G_k with the products of all pairs of coordinates, half as much work as U_k e.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from protolabel.pnml.distance import root_offset
 from protolabel.pnml.network import PrototypeNetwork
-from protolabel.pnml.row_blocks import BLOCK_ROWS, block_product, block_weight, whole_blocks
-from protolabel.pnml.rows import DenseRows, FeatureRows
-from protolabel.pnml.scoring_heads import LabelHead
+from protolabel.pnml.rows import FeatureRows
 
+# Coordinates whose pairs are formed at once; pairs inside of a block are formed twice.
+_PAIR_BLOCK = 16
 # Labels whose distances are computed together.
 _LABEL_BLOCK = 256
-# Entries of the largest tensor that is made for a chunk of rows: it should stay in the cache.
-_CHUNK_ENTRIES = 2**20
-_MAX_CHUNK_ROWS = 1024
-_MIN_CHUNK_BLOCKS = 2
+# For fewer labels the pairs themselves cost more than the work they save.
+_MIN_LABELS_OF_PAIRS = 64
+# Entries of the largest tensor that is made for a chunk of rows: it should stay in the cache,
+# but a product with few rows is slow.
+_CHUNK_ENTRIES = 2**18
+_MIN_CHUNK_ROWS, _MAX_CHUNK_ROWS = 64, 512
 
 
 class NetworkScorer:
@@ -42,145 +45,188 @@ class NetworkScorer:
     """
 
     def __init__(self, network: PrototypeNetwork, members: Sequence[int] | None = None) -> None:
+        chosen = range(network.n_members) if members is None else members
         self.network = network
-        self.members = list(range(network.n_members) if members is None else members)
+        self.members = torch.tensor(list(chosen), device=network.positions.device)
+        self.prepared = network.settings.shared_embedding
+        if not self.prepared:
+            return
+        with torch.no_grad():
+            self.weight = network.embedding.weight[:, self.members].flatten(1).contiguous()
+            self.active = network.active[self.members]
+            self.all_active = bool(self.active.all())
+            self.heads = [_Head.of(network, self.members, g) for g in _label_groups(network)]
 
     @torch.inference_mode()
     def scores(self, rows: FeatureRows) -> Tensor:
         """Mean log-odds over the members that know a label, else its prior, (n_rows, n_labels)."""
-        if not self.network.settings.shared_embedding:
+        if not self.prepared:
             logits = self.network.member_logits(rows)[self.members]
             return self.network.average_members(logits)
-        single = self.single
-        if rows.n_rows <= single.chunk_rows:
+        if rows.n_rows <= self._chunk_rows:
             return self._scores_of_chunk(rows)
-        positions = self.network.positions
-        scores = positions.new_empty(rows.n_rows, self.network.n_labels)
-        index = torch.arange(rows.n_rows, device=positions.device)
-        for chunk in index.split(single.chunk_rows):
+        scores = self.weight.new_empty(rows.n_rows, self.network.n_labels)
+        index = torch.arange(rows.n_rows, device=scores.device)
+        for chunk in index.split(self._chunk_rows):
             scores[chunk[0] : chunk[-1] + 1] = self._scores_of_chunk(rows.take(chunk))
         return scores
 
-    @cached_property
-    def single(self) -> _Members:
-        """The members in single precision."""
-        return _Members.of(self.network, self.members, torch.float32)
-
-    @cached_property
-    def double(self) -> _Members:
-        """The members in the precision of the network."""
-        return _Members.of(self.network, self.members, self.network.positions.dtype)
+    @property
+    def _chunk_rows(self) -> int:
+        """Rows whose largest intermediate result stays small, whatever the number of labels."""
+        per_row = max(head.entries_per_row for head in self.heads)
+        return min(max(_CHUNK_ENTRIES // per_row, _MIN_CHUNK_ROWS), _MAX_CHUNK_ROWS)
 
     def _scores_of_chunk(self, rows: FeatureRows) -> Tensor:
-        found, is_rough = self.single.scores(rows)
-        scores = found.to(self.network.positions.dtype)
-        if bool(is_rough.any()):
-            again = is_rough.any(1).nonzero().squeeze(1)
-            finer, _ = self.double.scores(rows.take(again))
-            finer = torch.where(finer.isnan(), self.network.constant_logits.to(finer.dtype), finer)
-            # The other labels of the row keep theirs, whatever labels are added later.
-            scores[again] = torch.where(is_rough[again], finer, scores[again])
-        return scores
+        embeddings = self._embedded(rows.to(self.weight.dtype))
+        parts = [head.logits(embeddings) for head in self.heads]
+        logits = parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+        if self.all_active:
+            total = logits[0]
+            # Member by member: the order of a sum over an axis depends on the number of labels.
+            for one in logits[1:]:
+                total = total + one
+            # A sum that is no number comes from a member that is to be left out.
+            if not bool(total.isnan().any()):
+                return total / len(logits)
+        return self.network.average_members(torch.where(self.active[:, None, :], logits, torch.nan))
+
+    def _embedded(self, rows: FeatureRows) -> Tensor:
+        """Embeddings of the chosen members, (n_chosen, n_rows, dim)."""
+        layers = self.network.embedding
+        product = rows.product(self.weight)
+        hidden = product.unflatten(1, (len(self.members), -1)).transpose(0, 1)
+        slope = layers.negative_slope
+        hidden = functional.leaky_relu(hidden + layers.bias[self.members], slope)
+        if layers.top_weight is not None and layers.top_bias is not None:
+            top = torch.matmul(hidden, layers.top_weight[self.members])
+            hidden = functional.leaky_relu(top + layers.top_bias[self.members], slope)
+        return hidden
 
 
 @dataclass(frozen=True)
-class _Members:
-    """Members of a network prepared in one precision.
+class _Head:
+    """Prepared distances to the prototypes of some labels.
 
-    ``weight`` (1, n_features, n_members * n_first) and ``bias`` are the first layer of all
-    members, ``top`` the second of each and its bias. ``share`` (n_members, 1, n_labels) is the
-    weight of each member in the mean, and ``constant`` (n_labels,) the score where no member
-    has a share.
+    ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``quadratic`` holds U as
+    (n_members, dim, n_labels * rank) or the blocks of G as (n_members, n_pairs, n_labels), and
+    is None for the plain distance; ``linear`` (n_members, dim, 2 * n_slots * n_labels) and
+    ``constant`` (n_members, 1, 2 * n_slots * n_labels) belong to the prototypes.
     """
 
-    weight: Tensor
-    bias: Tensor
-    top: tuple[Tensor, Tensor] | None
-    heads: tuple[LabelHead, ...]
-    slope: float
-    share: Tensor
+    centre: Tensor
+    quadratic: Tensor | None
+    is_paired: bool
+    linear: Tensor
     constant: Tensor
+    log_weights: Tensor
+    prior: Tensor
+    scale: Tensor | None
+    squared: bool
 
     @classmethod
-    def of(cls, network: PrototypeNetwork, members: Sequence[int], dtype: torch.dtype) -> _Members:
-        chosen, layers, top = list(members), network.embedding, None
-        with torch.no_grad():
-            if layers.top_weight is not None and layers.top_bias is not None:
-                top = (
-                    block_weight(layers.top_weight[chosen]).to(dtype),
-                    layers.top_bias[chosen].to(dtype),
-                )
-            active = network.active[chosen]
-            counts = active.sum(0)
-            return cls(
-                weight=block_weight(layers.weight[:, chosen].flatten(1)).to(dtype)[None],
-                bias=layers.bias[chosen].flatten().to(dtype),
-                top=top,
-                heads=tuple(
-                    # Metrics of labels that came later are steep: single precision would show.
-                    LabelHead.of(
-                        network, chosen, labels, network.positions.dtype if late else dtype
-                    )
-                    for labels, late in _label_groups(network)
-                ),
-                slope=layers.negative_slope,
-                share=(active.to(dtype) / counts.clamp_min(1))[:, None],
-                constant=torch.where(counts > 0, 0.0, network.constant_logits).to(dtype),
-            )
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> _Head:
+        positions = network.positions[members, labels].flatten(2, 3)  # (members, labels, P, dim)
+        centre = positions.mean(dim=(1, 2))[:, None, :]
+        positions = positions - centre[:, None]
+        metric = None if network.metric is None else network.metric[members, labels]
+        if metric is None:
+            by_metric, quadratic, is_paired = positions, None, False
+        else:
+            by_metric = torch.matmul(torch.matmul(positions, metric.mT), metric)  # G p
+            rank, dim = metric.shape[-2:]
+            many = metric.shape[1] >= _MIN_LABELS_OF_PAIRS
+            is_paired = many and rank > (dim + _PAIR_BLOCK) // 2
+            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 1, 2).flatten(2)
+        # Labels last: the work on each distance runs along them.
+        linear = (-2 * by_metric).permute(0, 3, 2, 1).flatten(2)
+        constant = (positions * by_metric).sum(-1).mT.flatten(1)[:, None, :]
+        variance = network.log_variance
+        return cls(
+            centre=centre,
+            quadratic=None if quadratic is None else quadratic.contiguous(),
+            is_paired=is_paired,
+            linear=linear.contiguous(),
+            constant=constant.contiguous(),
+            log_weights=network.log_weights[members, labels].permute(0, 2, 3, 1).contiguous(),
+            prior=network.log_prior_odds[members, labels][:, None, :].contiguous(),
+            scale=None if variance is None else (2 * variance[members].exp()).view(-1, 1, 1, 1),
+            squared=network.settings.squared_distance,
+        )
 
     @property
-    def chunk_rows(self) -> int:
-        """Rows whose largest intermediate result stays small, whatever the number of labels."""
-        per_row = max(head.entries_per_row for head in self.heads)
-        blocks = min(_CHUNK_ENTRIES // per_row, _MAX_CHUNK_ROWS) // BLOCK_ROWS
-        return BLOCK_ROWS * max(blocks, _MIN_CHUNK_BLOCKS)
+    def entries_per_row(self) -> int:
+        """Size of the largest intermediate result of a row."""
+        widths = [self.linear.shape[2]]
+        if self.quadratic is not None:
+            widths.append(self.quadratic.shape[1 if self.is_paired else 2])
+        return len(self.linear) * max(widths)
 
-    def scores(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
-        """Scores (n_rows, n_labels), and where single precision is not enough for them."""
-        embeddings = self._embedded(rows)
-        found = [head.logits(embeddings.to(head.centre.dtype)) for head in self.heads]
-        logits, is_rough = found[0] if len(found) == 1 else _side_by_side(found)
-        logits *= self.share
-        # Member by member: the order of a sum over an axis depends on the number of labels.
-        total, rough = logits[0], is_rough[0]
-        for more, more_rough in zip(logits[1:], is_rough[1:], strict=True):
-            total += more
-            rough |= more_rough
-        total += self.constant
-        rough |= ~total.isfinite()
-        return total[: rows.n_rows], rough[: rows.n_rows]
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Log-odds of the labels, (n_members, n_rows, n_labels)."""
+        centred = embeddings - self.centre
+        n_members, n_rows, _ = centred.shape
+        n_slots, n_labels = self.log_weights.shape[2:]
+        squares = torch.baddbmm(self.constant, centred, self.linear)
+        squares = squares.view(n_members, n_rows, 2 * n_slots, n_labels)
+        squares += self._lengths(centred)[:, :, None, :]
+        squares.clamp_min_(0)
+        distances = squares if self.squared else squares.add_(root_offset(squares.dtype)).sqrt_()
+        if self.scale is not None:
+            distances = distances / self.scale
+        distances = distances.view(n_members, n_rows, 2, n_slots, n_labels)
+        if n_slots == 1:
+            ratio = distances[:, :, 0, 0] - distances[:, :, 1, 0]
+            missing = self.log_weights[:, 1, 0] - self.log_weights[:, 0, 0]
+            return ratio.add_(self.prior).add_(missing[:, None, :])
+        log_density = torch.logsumexp(self.log_weights[:, None] - distances, dim=3)
+        return log_density[:, :, 1] - log_density[:, :, 0] + self.prior
 
-    def _embedded(self, rows: FeatureRows) -> Tensor:
-        """Embeddings of whole blocks of rows, (n_members, n_blocks * BLOCK_ROWS, dim)."""
-        rows = rows.to(self.weight.dtype)
-        if isinstance(rows, DenseRows):
-            hidden = block_product(whole_blocks(rows.values)[None], self.weight)[0]
-        else:
-            hidden = whole_blocks(rows.product(self.weight[0]))
-        hidden = hidden[:, : len(self.bias)].add_(self.bias)
-        functional.leaky_relu_(hidden, self.slope)
-        embeddings: Tensor = hidden.unflatten(1, (len(self.share), -1)).transpose(0, 1)
-        if self.top is None:
-            return embeddings
-        weight, bias = self.top
-        top = block_product(embeddings.contiguous(), weight)[..., : bias.shape[2]].add_(bias)
-        functional.leaky_relu_(top, self.slope)
-        return top
-
-
-def _side_by_side(found: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-    """Results of several groups of labels as one."""
-    logits, is_rough = zip(*found, strict=True)
-    first = logits[0].dtype
-    return torch.cat([part.to(first) for part in logits], dim=2), torch.cat(is_rough, dim=2)
+    def _lengths(self, centred: Tensor) -> Tensor:
+        """Value of e' G_k e for every row and label, (n_members, n_rows, 1 or n_labels)."""
+        if self.quadratic is None:
+            return centred.square().sum(-1, keepdim=True)
+        if self.is_paired:
+            return torch.bmm(_pairs(centred), self.quadratic)
+        n_labels = self.log_weights.shape[-1]
+        projected = torch.bmm(centred, self.quadratic).unflatten(-1, (n_labels, -1))
+        lengths: Tensor = torch.linalg.vector_norm(projected, dim=-1)
+        return lengths.square_()
 
 
-def _label_groups(network: PrototypeNetwork) -> list[tuple[slice, bool]]:
-    """Trained labels in blocks, and each label that came later, with a mark.
+def _label_groups(network: PrototypeNetwork) -> list[slice]:
+    """Trained labels in blocks, and each label that came later.
 
     Products of another size or layout round differently: each label is computed as it was first.
     """
     trained = network.n_labels - network.n_added
     starts = range(0, trained, _LABEL_BLOCK)
-    blocks = [(slice(start, min(start + _LABEL_BLOCK, trained)), False) for start in starts]
-    return blocks + [(slice(k, k + 1), True) for k in range(trained, network.n_labels)]
+    blocks = [slice(start, min(start + _LABEL_BLOCK, trained)) for start in starts]
+    return blocks + [slice(k, k + 1) for k in range(trained, network.n_labels)]
+
+
+def _pairs(values: Tensor) -> Tensor:
+    """Products of coordinates, every pair of blocks once, (n_members, n_rows, n_pairs)."""
+    dim = values.shape[-1]
+    starts = range(0, dim, _PAIR_BLOCK)
+    widths = [min(_PAIR_BLOCK, dim - start) * (dim - start) for start in starts]
+    pairs = values.new_empty(*values.shape[:2], sum(widths))
+    for start, part in zip(starts, pairs.split(widths, dim=-1), strict=True):
+        block = values[..., start : start + _PAIR_BLOCK, None]
+        torch.mul(block, values[..., None, start:], out=part.unflatten(-1, (block.shape[2], -1)))
+    return pairs
+
+
+def _packed(metric: Tensor) -> Tensor:
+    """Entries of G_k = U_k' U_k in the order of :func:`_pairs`, (n_members, n_pairs, n_labels).
+
+    A pair of different blocks is formed once and stands for two entries of G.
+    """
+    dim = metric.shape[-1]
+    parts = []
+    for start in range(0, dim, _PAIR_BLOCK):
+        stop = min(start + _PAIR_BLOCK, dim)
+        block = torch.matmul(metric[..., start:stop].mT, metric[..., start:])
+        block[..., stop - start :] *= 2
+        parts.append(block.flatten(2))
+    return torch.cat(parts, dim=-1).mT

@@ -1,0 +1,101 @@
+"""Prepared scores against those that the network computes step by step."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from protolabel import PNMLClassifier
+from protolabel.pnml.rows import feature_rows
+from protolabel.pnml.scoring import NetworkScorer
+
+CPU = torch.device("cpu")
+
+CONFIGURATIONS = {
+    "paper": {},
+    "odd dimension": {"embedding_dim": 37},
+    "small dimension": {"embedding_dim": 3},
+    "low rank": {"metric_rank": 2},
+    "plain distance": {"metric": "euclidean"},
+    "squared": {"squared_distance": True},
+    "members": {"n_members": 3, "cross_fit": True},
+    "hidden layer": {"hidden_dim": 8},
+    "several prototypes": {"prototypes": "multiple", "concentration": 1.0},
+    "prior": {"class_prior": "learned"},
+    "trained variance": {"prototypes": "multiple", "cluster_variance": "trainable"},
+    "embedding a label": {"shared_embedding": False, "n_members": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(90, 7)) + 3
+    Y = (X[:, :4] + rng.normal(size=(90, 4)) > 3.5).astype(int)
+    # Of these labels no member, or only some, can learn.
+    never, rare = np.zeros((90, 1), int), np.zeros((90, 1), int)
+    rare[5] = 1
+    return X, np.hstack([Y, never, rare])
+
+
+def fitted(X, Y, **overrides):
+    defaults = {"prototypes": "single", "embedding_dim": 20, "max_epochs": 2, "random_state": 0}
+    return PNMLClassifier.paper(**{**defaults, **overrides}).fit(X, Y)
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_prepared_scores_are_those_of_the_network(rows, configuration, form):
+    X, Y = rows
+    X = sp.csr_array(X) if form == "sparse" else X
+    network = fitted(X, Y, **CONFIGURATIONS[configuration]).model_.network
+    new = feature_rows(X[:33], CPU, torch.float64)
+    expected = network.average_members(network.member_logits(new))
+    found = NetworkScorer(network).scores(new)
+    assert torch.allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_chosen_members_score_alone(rows):
+    X, Y = rows
+    network = fitted(X, Y, n_members=3, cross_fit=True).model_.network
+    new = feature_rows(X[:9], CPU, torch.float64)
+    expected = network.average_members(network.member_logits(new)[1:2])
+    assert torch.allclose(NetworkScorer(network, [1]).scores(new), expected, atol=1e-9)
+
+
+def test_chunks_do_not_change_the_scores(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y).model_.network
+    new = feature_rows(X, CPU, torch.float64)
+    whole = NetworkScorer(network).scores(new)
+    monkeypatch.setattr("protolabel.pnml.scoring._MAX_CHUNK_ROWS", 16)
+    assert torch.allclose(NetworkScorer(network).scores(new), whole, rtol=1e-12, atol=1e-12)
+
+
+def test_no_rows_have_no_scores(rows):
+    X, Y = rows
+    network = fitted(X, Y).model_.network
+    assert NetworkScorer(network).scores(feature_rows(X[:0], CPU)).shape == (0, 6)
+
+
+def test_blocks_of_labels_do_not_change_the_scores(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y).model_.network
+    new = feature_rows(X, CPU, torch.float64)
+    whole = NetworkScorer(network).scores(new)
+    monkeypatch.setattr("protolabel.pnml.scoring._LABEL_BLOCK", 4)
+    blocks = NetworkScorer(network)
+    assert len(blocks.heads) == 2
+    assert torch.allclose(blocks.scores(new), whole, rtol=1e-9, atol=1e-9)
+
+
+def test_pairs_of_coordinates_give_the_lengths_of_projections(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y, embedding_dim=37).model_.network
+    new = feature_rows(X, CPU, torch.float64)
+    projected = NetworkScorer(network)
+    monkeypatch.setattr("protolabel.pnml.scoring._MIN_LABELS_OF_PAIRS", 1)
+    paired = NetworkScorer(network)
+    assert paired.heads[0].is_paired
+    assert not projected.heads[0].is_paired
+    assert torch.allclose(paired.scores(new), projected.scores(new), rtol=1e-9, atol=1e-9)
