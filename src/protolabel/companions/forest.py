@@ -17,8 +17,6 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions.trees import Trees
 
-__all__ = ["Forest", "Trees", "fit_forest"]
-
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).

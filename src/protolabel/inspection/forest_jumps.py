@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from protolabel.companions.forest import Forest, Trees
+from protolabel.companions.forest import Forest
+from protolabel.companions.trees import Trees
 
 _INSIDE = 1e-12
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.forest import Forest, Trees
+from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
 from protolabel.companions.kernel_ridge import SOFTNESS, KernelRidge
+from protolabel.companions.trees import Trees
 from protolabel.persistence.onnx_graph import GraphBuilder
 
 # Of the link from regression values to log-odds, as in ``kernel_ridge.log_odds``.
