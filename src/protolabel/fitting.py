@@ -89,9 +89,11 @@ class FittedModel:
         logits = self.scorer.scores(rows).cpu().numpy()
         if self.fusion is None:
             return logits
-        # Companions do not know the labels that were added after training.
-        added = ((0, 0), (0, self.network.n_added))
-        others = [np.pad(companion.scores(scaled), added) for companion in self.companions]
+        others = [companion.scores(scaled) for companion in self.companions]
+        if self.network.n_added:
+            # Companions do not know the labels that were added after training.
+            added = ((0, 0), (0, self.network.n_added))
+            others = [np.pad(scores, added) for scores in others]
         return self.fusion.combine([logits, *others])
 
     @cached_property
