@@ -55,11 +55,10 @@ class KernelFeatures:
         targets : ndarray of shape (n_samples, n_labels)
         """
         n_samples, n_landmarks = kernel.shape
-        small = n_samples < _MIN_ROWS_OF_SINGLE_PRECISION
-        dtype = np.float64 if small else np.float32
+        dtype = precision_of(n_samples)
         root = scipy.linalg.cholesky(of_landmarks + _JITTER * np.eye(n_landmarks), lower=True)
         features = scipy.linalg.solve_triangular(
-            root.astype(dtype), kernel.T.astype(dtype), lower=True
+            root.astype(dtype), kernel.T.astype(dtype, copy=False), lower=True
         )
         offset = features.mean(axis=1, dtype=np.float64)
         features -= offset[:, None].astype(dtype)
@@ -97,3 +96,8 @@ class KernelFeatures:
         along = weights[:, None] * self.on_axes.astype(np.float64)
         mean = self.targets.mean(axis=0, dtype=np.float64)
         return self.to_landmarks @ along, mean - self.offset @ along
+
+
+def precision_of(n_rows: int) -> type[np.floating]:
+    """Type of numbers that the products of so many rows are computed with."""
+    return np.float64 if n_rows < _MIN_ROWS_OF_SINGLE_PRECISION else np.float32

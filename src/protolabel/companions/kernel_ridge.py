@@ -8,6 +8,7 @@ get from a fit without it have a closed form.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.kernel_features import KernelFeatures
+from protolabel.companions.kernel_features import KernelFeatures, precision_of
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -29,7 +30,8 @@ _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
 # Regression values this close to 0 or 1 are as good as there.
 SOFTNESS = 0.01
-_CHUNK_CELLS = 16_000_000
+# Entries of a kernel in double precision at a time.
+_CHUNK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,7 @@ class KernelRidge:
     def regression(self, X: Matrix) -> np.ndarray:
         """Regression values of every label; near 1 where it is present, near 0 where not."""
         values = np.empty((X.shape[0], len(self.intercept)))
-        step = max(1, _CHUNK_CELLS // max(self.landmarks.shape[0], 1))
-        for start in range(0, X.shape[0], step):
-            part = slice(start, start + step)
+        for part in _parts(X.shape[0], self.landmarks.shape[0]):
             squares = _distances_by_products(X[part], *self._transposed)
             kernel = np.exp(np.multiply(squares, -self.precision, out=squares), out=squares)
             values[part] = kernel @ self.coefficients + self.intercept
@@ -157,16 +157,25 @@ def log_odds(values: np.ndarray, softness: float = SOFTNESS) -> np.ndarray:
     return np.asarray(np.log(ratio))
 
 
-def gaussian_kernel(X: Matrix, landmarks: Matrix, precision: float) -> np.ndarray:
+def gaussian_kernel(
+    X: Matrix, landmarks: Matrix, precision: float, dtype: type[np.floating] = np.float64
+) -> np.ndarray:
     """exp(-precision * squared distance) of every row to every landmark."""
-    return np.exp(-precision * _squared_distances(X, landmarks))
+    kernel = np.empty((X.shape[0], landmarks.shape[0]), dtype)
+    # In single precision the difference of large squares loses what is small.
+    landmarks = landmarks.astype(np.float64)
+    squares_of_landmarks = _row_squares(landmarks)
+    for part in _parts(X.shape[0], landmarks.shape[0]):
+        squares = _distances_by_products(X[part], landmarks.T, squares_of_landmarks)
+        kernel[part] = np.exp(np.multiply(squares, -precision, out=squares), out=squares)
+    return kernel
 
 
 def _features(
     X: Matrix, landmarks: Matrix, precision: float, targets: np.ndarray
 ) -> KernelFeatures:
     return KernelFeatures.of(
-        gaussian_kernel(X, landmarks, precision),
+        gaussian_kernel(X, landmarks, precision, precision_of(X.shape[0])),
         gaussian_kernel(landmarks, landmarks, precision),
         targets,
     )
@@ -179,15 +188,17 @@ def _some_rows(X: Matrix, n_rows: int, rng: np.random.Generator) -> Matrix:
 def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
     if rows.shape[0] < 2:
         return 1.0
-    squares = _squared_distances(rows, rows)
+    rows = rows.astype(np.float64)
+    squares = _distances_by_products(rows, rows.T, _row_squares(rows))
     mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))
     return 1 / (2 * mean**2) if mean > 0 else 1.0
 
 
-def _squared_distances(X: Matrix, others: Matrix) -> np.ndarray:
-    # In single precision the difference of large squares loses what is small.
-    others = others.astype(np.float64)
-    return _distances_by_products(X, others.T, _row_squares(others))
+def _parts(n_rows: int, n_landmarks: int) -> Iterator[slice]:
+    """Rows whose kernel is computed at once."""
+    step = max(1, _CHUNK_CELLS // max(n_landmarks, 1))
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)
 
 
 def _distances_by_products(X: Matrix, turned: Matrix, squares: np.ndarray) -> np.ndarray:
