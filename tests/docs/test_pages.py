@@ -11,7 +11,7 @@ import pytest
 
 import protolabel
 from docs.markdown import DOCS, ROOT, anchors, code_blocks, links, name_of, navigation, pages
-from protolabel.presets import find_effort
+from protolabel.automatic import find_effort
 
 WITH_CODE = [path for path in pages() if code_blocks(path, "pycon")]
 # Pages that may be missing, as docs/conf.py says.
