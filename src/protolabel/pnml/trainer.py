@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -58,8 +59,7 @@ class TrainingData:
     validation_labels: Tensor | None = None
 
 
-@dataclass(frozen=True)
-class _StepLoss:
+class _StepLoss(NamedTuple):
     total: Tensor
     cross_entropy: Tensor
     correlation: Tensor
@@ -128,13 +128,13 @@ class Trainer:
         order = torch.randperm(
             self.data.rows.n_rows, generator=self.generator, device=self.generator.device
         )
-        losses = [self.train_step(batch) for batch in order.split(self.settings.batch_size)]
-        total, entropy, correlation = (
-            float(torch.stack(values).mean())
-            for values in zip(
-                *((s.total, s.cross_entropy, s.correlation) for s in losses), strict=True
-            )
-        )
+        batches = order.split(self.settings.batch_size)
+        # One tensor for all steps: small ones that outlive a step would keep the allocator from
+        # giving the memory of large ones to the next step.
+        losses = torch.empty(len(batches), 3, device=order.device)
+        for row, batch in zip(losses, batches, strict=True):
+            row.copy_(torch.stack(self.train_step(batch)))
+        total, entropy, correlation = losses.mean(dim=0).tolist()
         metric = self.network.metric
         frobenius = 0.0 if metric is None else float(metric_penalty(metric.detach()))
         record = EpochRecord(
