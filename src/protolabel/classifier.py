@@ -63,7 +63,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Learned metric per label (Eq. 10), or the plain distance (PNML-D).
     metric_rank : int, "auto" or None, default="auto"
         Rows of each metric U_k; None for a full square matrix. ``"auto"`` is 1024 / n_labels
-        between 6 and 16.
+        between 6 and 16, and at most the dimension of the embedding.
     squared_distance : bool, default=False
         Leave out the square root of Eq. 10.
     class_prior : {"learned", "empirical", "uniform"}, default="learned"

@@ -94,6 +94,7 @@ def test_training_does_not_load_the_compiler_of_torch():
         "X = np.random.default_rng(0).normal(size=(40, 5))\n"
         "Y = (X[:, :2] > 0).astype(int)\n"
         "PNMLClassifier.paper(max_epochs=2, random_state=0).fit(X, Y)\n"
-        "assert 'torch._dynamo' not in sys.modules\n"
+        "print('torch._dynamo' in sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert said.stdout == "False\n"

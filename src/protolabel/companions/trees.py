@@ -41,14 +41,17 @@ class Trees:
     @classmethod
     def of(cls, trees: Sequence[Any]) -> Trees:
         """Join the trees of scikit-learn estimators."""
-        sizes = [tree.node_count for tree in trees]
-        roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-        return cls(
-            roots=roots,
-            feature=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
-            left=_shifted([tree.children_left for tree in trees], roots),
-            right=_shifted([tree.children_right for tree in trees], roots),
-            threshold=np.concatenate([tree.threshold for tree in trees]),
+        return cls.joined(
+            [
+                cls(
+                    roots=np.zeros(1, dtype=np.int32),
+                    feature=tree.feature.astype(np.int32),
+                    left=tree.children_left,
+                    right=tree.children_right,
+                    threshold=tree.threshold,
+                )
+                for tree in trees
+            ]
         )
 
     @classmethod
