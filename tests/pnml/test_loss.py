@@ -34,6 +34,16 @@ def test_its_gradient_is_probability_minus_label(cells):
     assert torch.allclose(logits.grad, torch.sigmoid(logits.detach()) - labels)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_gradients_with_weights_and_labels_that_all_members_share(cells, turned):
+    _, labels = cells
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(2, 3, 5, generator=generator, dtype=torch.float64).mT
+    logits = (logits if turned else logits.contiguous()).requires_grad_()
+    weights = torch.rand(2, 5, 3, generator=generator, dtype=torch.float64)
+    assert gradcheck(lambda values: cross_entropy(values, labels, weights), logits)
+
+
 def test_a_masked_cell_has_no_influence(cells):
     logits, labels = cells
     weights = torch.ones_like(labels)

@@ -114,11 +114,12 @@ def test_log_densities_equal_the_log_of_the_sum_where_slots_are_unused_or_far():
     assert torch.allclose(found.double(), expected, rtol=1e-6, atol=1e-4)
 
 
-@pytest.fixture
-def squares_and_weights(generator):
-    """Two members, three labels, four slots (one of them unused on one side), five rows."""
-    squares = 9 * torch.rand(2, 3, 2, 4, 5, generator=generator, dtype=torch.float64) + 0.1
-    log_weights = torch.randn(2, 3, 2, 4, generator=generator, dtype=torch.float64)
+@pytest.fixture(params=[1, 4])
+def squares_and_weights(request, generator):
+    """Two members, three labels, one or four slots (some unused on one side), five rows."""
+    heads = (2, 3, 2, request.param)
+    squares = 9 * torch.rand(*heads, 5, generator=generator, dtype=torch.float64) + 0.1
+    log_weights = torch.randn(*heads, generator=generator, dtype=torch.float64)
     log_weights[0, 1, 1, 2:] = LOG_ZERO
     return squares, log_weights
 
@@ -139,6 +140,14 @@ def test_gradients_of_the_densities(squares_and_weights, squared):
     squares, log_weights = squares_and_weights
     squares.requires_grad_()
     assert gradcheck(lambda s: log_densities(s, log_weights, squared=squared), squares)
+
+
+def test_a_slightly_negative_square_of_a_single_prototype_has_no_slope():
+    squares = torch.tensor([-1e-9, 4.0]).view(1, 1, 2, 1, 1).requires_grad_()
+    density = log_densities(squares, torch.zeros(1, 1, 2, 1))
+    density.sum().backward()
+    assert torch.isfinite(density).all()
+    assert squares.grad.flatten().tolist() == [0.0, pytest.approx(-0.25)]
 
 
 def test_densities_of_far_and_slightly_negative_squares_are_finite():

@@ -52,19 +52,13 @@ def score_levels(
     """
     n_samples, n_labels = scores.shape
     n_levels = levels.shape[1]
-    # passed[i, k]: how many of the label's thresholds the score exceeds.
-    passed = np.empty((n_samples, n_labels), dtype=np.int32)
-    for label in range(n_labels):
-        passed[:, label] = np.searchsorted(levels[label], scores[:, label], side="left")
-    rows, labels = np.nonzero(passed)
-    heights = passed[rows, labels]
-    true_rows = np.repeat(np.arange(n_samples), np.diff(truth.indptr))
-    true_labels = truth.indices
-    true_heights = passed[true_rows, true_labels]
+    rows, labels, heights = _cells_above_lowest(scores, levels)
+    is_true = truth.toarray().astype(bool)[rows, labels]
+    true_rows, true_labels, true_heights = rows[is_true], labels[is_true], heights[is_true]
 
     value = np.zeros(n_levels)
     if objective != "accuracy":
-        n_true = np.bincount(true_labels, minlength=n_labels)[:, None]
+        n_true = np.asarray(truth.sum(axis=0)).reshape(-1, 1)
         hits = _count_above(true_labels, true_heights, n_labels, n_levels)
         predicted = _count_above(labels, heights, n_labels, n_levels)
         if objective != "macro_f1":
@@ -72,15 +66,32 @@ def score_levels(
         if objective != "micro_f1":
             value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=0)
     if needs_accuracy(objective):
-        n_true = np.bincount(true_rows, minlength=n_samples)[:, None]
+        n_true = np.asarray(truth.sum(axis=1)).reshape(-1, 1)
         hits = _count_above(true_rows, true_heights, n_samples, n_levels)
         predicted = _count_above(rows, heights, n_samples, n_levels)
         value += _safe_ratio(hits, n_true + predicted - hits).mean(axis=0)
     return value
 
 
+def _cells_above_lowest(
+    scores: NDArray[np.float64], levels: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Row and label of each cell above its lowest threshold, and how many it exceeds.
+
+    Nearly all cells of many labels are below: they are compared once and then left alone.
+    """
+    columns = np.asfortranarray(scores)
+    rows, heights = [], []
+    for column, thresholds in zip(columns.T, levels, strict=True):
+        above = np.flatnonzero(column > thresholds[0])
+        rows.append(above)
+        heights.append(np.searchsorted(thresholds, column[above], side="left"))
+    labels = np.repeat(np.arange(len(rows)), [len(above) for above in rows])
+    return np.concatenate(rows), labels, np.concatenate(heights)
+
+
 def _count_above(
-    owners: NDArray[Any], heights: NDArray[np.int32], n_owners: int, n_levels: int
+    owners: NDArray[Any], heights: NDArray[Any], n_owners: int, n_levels: int
 ) -> NDArray[np.float64]:
     """Count the cells of each row or label that lie above each level."""
     width = n_levels + 1

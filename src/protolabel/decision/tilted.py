@@ -124,6 +124,7 @@ def tune_prior_tilted(
     tilt = log_prior_odds(truth)
     tilt -= tilt.mean()
     matrix, truth = subsample_rows(matrix, truth, max_cells, rng)
+    matrix = np.asfortranarray(matrix)  # Each tilt goes through it label by label.
     tilts = _as_grid(gammas, "gammas")
     levels = _as_grid(deltas, "deltas")
     values = np.stack(

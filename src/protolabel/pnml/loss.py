@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -21,8 +21,27 @@ def cross_entropy(logits: Tensor, labels: Tensor, cell_weights: Tensor) -> Tenso
     -------
     Tensor of shape (n_members,)
     """
-    cells = functional.softplus(logits) - labels * logits
-    return (cells * cell_weights).sum((1, 2))
+    apply: Any = _CrossEntropy.apply
+    entropy: Tensor = apply(logits, labels, cell_weights)
+    return entropy
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """The sum over cells, whose slope p - y takes one pass instead of the four of its terms."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, labels: Tensor, cell_weights: Tensor) -> Tensor:
+        # As the logits lie in memory, so that each pass runs through all of them alike.
+        labels = torch.empty_like(logits[: len(labels)]).copy_(labels)
+        ctx.save_for_backward(logits, labels, cell_weights)
+        cells = functional.softplus(logits).sub_(labels * logits)
+        return cells.mul_(cell_weights).sum((1, 2))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        logits, labels, cell_weights = ctx.saved_tensors
+        slopes = torch.sigmoid(logits).sub_(labels).mul_(cell_weights)
+        return slopes.mul_(gradient[:, None, None]), None, None
 
 
 def mean_cross_entropy(
@@ -47,7 +66,8 @@ def mean_cross_entropy(
         Labels that a mean over cells divides by.
     reduction : {"rows", "cells"}
     """
-    entropy = cross_entropy(logits, labels, row_weights[..., None] * learnable[:, None, :])
+    cell_weights = (learnable[:, :, None] * row_weights[:, None, :]).mT
+    entropy = cross_entropy(logits, labels, cell_weights)
     n_cells = row_weights.sum(1).clamp_min(1)
     if reduction == "cells":
         n_cells = n_cells * n_labels

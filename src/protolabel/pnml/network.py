@@ -192,7 +192,7 @@ class PrototypeNetwork(nn.Module):
             ratio = linear_logits(embeddings, prototypes.positions.squeeze(-2), metric)
             return (ratio + log_prior_odds[..., None]).mT
         flat = prototypes.positions.flatten(2, 3)
-        if plain and n_slots > 1:
+        if plain:
             squares = label_squares(embeddings, flat, metric).unflatten(2, (2, n_slots))
             density = log_densities(squares, prototypes.log_weights, squared=squared)
             return (density[:, :, 1] - density[:, :, 0] + log_prior_odds[..., None]).mT

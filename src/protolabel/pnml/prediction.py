@@ -90,12 +90,8 @@ class _LogDensities(torch.autograd.Function):
             distance = square.clamp_min(0)
             if not squared:
                 distance = distance.add_(root_offset(square.dtype)).sqrt_()
-            joint = torch.sub(log_weight[..., None], distance, out=slope)
-            highest = joint.amax(2, keepdim=True)
-            total = joint.sub_(highest).exp_().sum(2, keepdim=True)
-            torch.add(total.log(), highest, out=density.unsqueeze(2))
-            # The slope of the density in the distance is minus the share of the prototype.
-            slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
+            fill = _fill_single if n_slots == 1 else _fill_mixture
+            fill(distance, log_weight, squared, density, slope)
             torch.ops.aten.threshold_backward.grad_input(slope, square, 0.0, grad_input=slope)
         ctx.save_for_backward(slopes)
         return densities
@@ -104,6 +100,29 @@ class _LogDensities(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (slopes,) = ctx.saved_tensors
         return slopes * gradient[..., None, :], None, None
+
+
+def _fill_single(
+    distance: Tensor, log_weight: Tensor, squared: bool, density: Tensor, slope: Tensor
+) -> None:
+    """Log density of one prototype, and its slope in the squared distance."""
+    torch.sub(log_weight, distance.squeeze(2), out=density)
+    if squared:
+        slope.fill_(-1.0)
+    else:
+        torch.reciprocal(distance, out=slope).mul_(-0.5)
+
+
+def _fill_mixture(
+    distance: Tensor, log_weight: Tensor, squared: bool, density: Tensor, slope: Tensor
+) -> None:
+    """Log density of several prototypes, and its slope in each squared distance."""
+    joint = torch.sub(log_weight[..., None], distance, out=slope)
+    highest = joint.amax(2, keepdim=True)
+    total = joint.sub_(highest).exp_().sum(2, keepdim=True)
+    torch.add(total.log(), highest, out=density.unsqueeze(2))
+    # The slope of the density in the distance is minus the share of the prototype.
+    slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
 
 
 def log_prior_odds(n_positive: Tensor, n_rows: Tensor) -> Tensor:

@@ -38,6 +38,7 @@ from protolabel.pnml.prototypes import PrototypeSet
 from protolabel.pnml.row_means import means_of_rows
 from protolabel.pnml.rows import FeatureRows, compact_rows
 from protolabel.pnml.sampling import sample_rows
+from protolabel.pnml.seen_rows import SeenRows
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
 
 # Entries of the embeddings of all rows that are kept at once for single prototypes.
@@ -94,6 +95,7 @@ class Trainer:
         self.callbacks = callbacks
         self.checkpoints = checkpoints
         self.row_weights = network.slice_rows(data.row_weights)
+        self._hides_rows = bool((data.row_weights == 0).any())
         self.clusterings: list[Clustering] | None = None
         network.observe_labels(data.labels, self.row_weights)
         self.correlations = self._slice_correlations()
@@ -184,13 +186,18 @@ class Trainer:
         if sample is not None:
             labels = labels[:, sample.labels]
             learnable = learnable[:, sample.labels] * sample.weights
+        sliced, weights = self.network.slice_labels(labels), self.row_weights[:, batch]
+        if self._hides_rows and stretch is None:
+            seen = SeenRows.of(weights)
+            embeddings, sliced = seen.of_each(embeddings), seen.of_each(sliced)
+            weights = seen.weights
         logits = self.network.logits(
             embeddings, prototypes, stretch, None if sample is None else sample.labels
         )
         entropy = mean_cross_entropy(
             logits,
-            self.network.slice_labels(labels),
-            self.row_weights[:, batch],
+            sliced,
+            weights,
             learnable=learnable,
             n_labels=self.network.n_labels,
             reduction=self.settings.loss_reduction,
