@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from protolabel.exceptions import TrainingError
+from protolabel.pnml.allocator import freed_memory_kept
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints, Progress
 from protolabel.pnml.clustering import Clustering
@@ -110,8 +111,9 @@ class Trainer:
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
         try:
-            while not self._is_done(progress):
-                progress = self._advance(progress)
+            with freed_memory_kept():
+                while not self._is_done(progress):
+                    progress = self._advance(progress)
             if progress.best_state is not None:
                 self._restore(progress.best_state)
             self.finish()
