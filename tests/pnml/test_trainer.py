@@ -273,6 +273,25 @@ def test_history_and_callbacks_see_every_epoch(trainer_for):
     assert [record.epoch for record in history] == [0, 1, 2]
 
 
+@pytest.mark.parametrize(("least", "n_threads"), [(1e12, 1), (1.0, 3)])
+def test_small_steps_run_on_one_thread(trainer_for, monkeypatch, least, n_threads):
+    class Watch(Callback):
+        seen = 0
+
+        def on_epoch_end(self, record):
+            self.seen = torch.get_num_threads()
+
+    monkeypatch.setattr("protolabel.pnml.threads.MIN_FLOPS_OF_THREADS", least)
+    watch, before = Watch(), torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        trainer_for(callbacks=[watch], max_epochs=1).fit()
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert watch.seen == n_threads
+
+
 def test_callbacks_are_told_of_the_end_even_when_training_fails(trainer_for):
     class Failing(Callback):
         ended = False

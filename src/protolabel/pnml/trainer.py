@@ -41,6 +41,7 @@ from protolabel.pnml.rows import FeatureRows, compact_rows
 from protolabel.pnml.sampling import sample_rows
 from protolabel.pnml.seen_rows import SeenRows
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
+from protolabel.pnml.threads import threads_worth
 
 # Entries of the embeddings of all rows that are kept at once for single prototypes.
 _MAX_EMBEDDED_ENTRIES = 2**25
@@ -111,7 +112,7 @@ class Trainer:
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
         try:
-            with freed_memory_kept():
+            with freed_memory_kept(), threads_worth(self._flops_of_step):
                 while not self._is_done(progress):
                     progress = self._advance(progress)
             if progress.best_state is not None:
@@ -271,6 +272,12 @@ class Trainer:
         if self.checkpoints is not None:
             self.checkpoints.save(progress, self.network, self.optimizer, self.generator)
         return progress
+
+    @property
+    def _flops_of_step(self) -> float:
+        """Operations of a step: one product with every parameter, and its two gradients."""
+        n_parameters = sum(p.numel() for p in self.network.parameters())
+        return 6.0 * min(self.settings.batch_size, self.data.rows.n_rows) * n_parameters
 
     @property
     def _embeds_in_chunks(self) -> bool:
