@@ -120,6 +120,10 @@ class PrototypeNetwork(nn.Module):
         counts = label_sums(labels, row_weights.new_ones(len(labels), 1)).squeeze(1)
         self.constant_logits = log_prior_odds(counts, n_all)
 
+    def flops_of_step(self, n_rows: int) -> float:
+        """Operations of a training step: a product with every parameter, and its two gradients."""
+        return 6.0 * n_rows * sum(parameter.numel() for parameter in self.parameters())
+
     def slice_labels(self, labels: Tensor) -> Tensor:
         """Labels as the slices see them: (1, n_rows, n_labels) or (n_slices, n_rows, 1)."""
         if self.settings.shared_embedding:

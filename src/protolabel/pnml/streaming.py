@@ -23,6 +23,7 @@ from protolabel.pnml.optimisation import adam
 from protolabel.pnml.prediction import log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet, single_prototypes
 from protolabel.pnml.rows import FeatureRows
+from protolabel.pnml.threads import threads_worth
 
 # Rows after which the weight of what came before has halved, roughly.
 MEMORY_ROWS = 1000
@@ -132,7 +133,8 @@ class StreamTrainer:
         self._show(self._means_with(rows, labels))
         order = torch.randperm(rows.n_rows, generator=self.generator, device=self.generator.device)
         batches = order.split(self.settings.batch_size)
-        losses = [self._step(rows.take(batch), labels[batch]) for batch in batches]
+        with threads_worth(self.network.flops_of_step(self.settings.batch_size)):
+            losses = [self._step(rows.take(batch), labels[batch]) for batch in batches]
         self.means = self._means_with(rows, labels)
         self._show(self.means)
         return self._record(float(torch.stack(losses).mean()), started)

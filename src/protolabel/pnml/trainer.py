@@ -108,11 +108,12 @@ class Trainer:
 
     def fit(self) -> tuple[EpochRecord, ...]:
         """Train to the last epoch, or until the validation loss stops falling."""
+        network, batch_size = self.network, self.settings.batch_size
         progress = self._restored_progress()
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
         try:
-            with freed_memory_kept(), threads_worth(self._flops_of_step):
+            with freed_memory_kept(), threads_worth(network.flops_of_step(batch_size)):
                 while not self._is_done(progress):
                     progress = self._advance(progress)
             if progress.best_state is not None:
@@ -272,12 +273,6 @@ class Trainer:
         if self.checkpoints is not None:
             self.checkpoints.save(progress, self.network, self.optimizer, self.generator)
         return progress
-
-    @property
-    def _flops_of_step(self) -> float:
-        """Operations of a step: one product with every parameter, and its two gradients."""
-        n_parameters = sum(p.numel() for p in self.network.parameters())
-        return 6.0 * min(self.settings.batch_size, self.data.rows.n_rows) * n_parameters
 
     @property
     def _embeds_in_chunks(self) -> bool:
