@@ -18,6 +18,15 @@ def test_labels_that_follow_from_features_are_learned(make_peer, labelled):
     assert result["ranking_loss"] < 0.15
 
 
+def test_more_labels_than_a_byte_counts_keep_their_columns(make_peer, labelled):
+    X, Y = labelled
+    many = np.tile(Y, 44)
+    assert many.shape[1] > 127
+    model = make_peer().fit(X[:150], many[:150])
+    result = evaluate(many[150:], model.predict(X[150:]), model.decision_function(X[150:]))
+    assert result["macro_f1"] > 0.7
+
+
 def test_scores_are_finite_log_odds_that_decide(make_peer, labelled):
     X, Y = labelled
     model = make_peer().fit(X, Y)

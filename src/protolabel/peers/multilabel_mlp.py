@@ -83,7 +83,8 @@ class MultilabelMLP(PeerClassifier):
             alpha=self.alpha,
             random_state=seed,
         )
-        targets = Y.toarray()
+        # Of 8-bit labels scikit-learn 1.9 mixes up all columns from the 128th on.
+        targets = Y.toarray().astype(np.int64)
         with warnings.catch_warnings():
             # max_epochs is a budget here, not a failure to converge.
             warnings.simplefilter("ignore", ConvergenceWarning)
