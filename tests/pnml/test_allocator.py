@@ -52,19 +52,39 @@ def test_freed_memory_is_used_again_inside_and_given_back_outside():
     assert found["after an error"] > 0.5
 
 
+@pytest.fixture
+def opened(monkeypatch):
+    """Libraries that were asked for; none of them is really opened."""
+    asked = []
+    monkeypatch.setattr("ctypes.CDLL", asked.append)
+    return asked
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MALLOC_TRIM_THRESHOLD_", "1000"), ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=1000")],
+    [
+        ("MALLOC_TRIM_THRESHOLD_", "1000"),
+        ("MALLOC_MMAP_THRESHOLD_", "1000"),
+        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=1000"),
+    ],
 )
-def test_thresholds_of_the_environment_are_left_alone(monkeypatch, name, value):
+def test_thresholds_of_the_environment_are_left_alone(monkeypatch, opened, name, value):
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
     monkeypatch.setenv(name, value)
-    monkeypatch.setattr("ctypes.CDLL", pytest.fail)
     with freed_memory_kept():
-        pass
+        assert opened == []
 
 
-def test_another_c_library_is_left_alone(monkeypatch):
+def test_another_c_library_is_left_alone(monkeypatch, opened):
     monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
-    monkeypatch.setattr("ctypes.CDLL", pytest.fail)
     with freed_memory_kept():
-        pass
+        assert opened == []
+
+
+def test_the_c_library_of_the_process_is_asked_otherwise(monkeypatch, opened):
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "2")
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
+    with freed_memory_kept():
+        assert opened == [None]

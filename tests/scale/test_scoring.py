@@ -63,30 +63,26 @@ def test_chosen_members_score_alone(rows):
     assert torch.allclose(NetworkScorer(network, [1]).scores(new), expected, atol=1e-9)
 
 
-def test_chunks_do_not_change_the_scores(rows, monkeypatch):
+@pytest.mark.parametrize(
+    ("size", "value", "n_heads"), [("_MAX_CHUNK_ROWS", 16, 1), ("_LABEL_BLOCK", 4, 2)]
+)
+def test_parts_of_rows_and_of_labels_do_not_change_the_scores(
+    rows, monkeypatch, size, value, n_heads
+):
     X, Y = rows
     network = fitted(X, Y).model_.network
     new = feature_rows(X, CPU, torch.float64)
     whole = NetworkScorer(network).scores(new)
-    monkeypatch.setattr("protolabel.pnml.scoring._MAX_CHUNK_ROWS", 16)
-    assert torch.allclose(NetworkScorer(network).scores(new), whole, rtol=1e-12, atol=1e-12)
+    monkeypatch.setattr(f"protolabel.pnml.scoring.{size}", value)
+    parts = NetworkScorer(network)
+    assert len(parts.heads) == n_heads
+    assert torch.allclose(parts.scores(new), whole, rtol=1e-9, atol=1e-9)
 
 
 def test_no_rows_have_no_scores(rows):
     X, Y = rows
     network = fitted(X, Y).model_.network
     assert NetworkScorer(network).scores(feature_rows(X[:0], CPU)).shape == (0, 6)
-
-
-def test_blocks_of_labels_do_not_change_the_scores(rows, monkeypatch):
-    X, Y = rows
-    network = fitted(X, Y).model_.network
-    new = feature_rows(X, CPU, torch.float64)
-    whole = NetworkScorer(network).scores(new)
-    monkeypatch.setattr("protolabel.pnml.scoring._LABEL_BLOCK", 4)
-    blocks = NetworkScorer(network)
-    assert len(blocks.heads) == 2
-    assert torch.allclose(blocks.scores(new), whole, rtol=1e-9, atol=1e-9)
 
 
 def test_pairs_of_coordinates_give_the_lengths_of_projections(rows, monkeypatch):

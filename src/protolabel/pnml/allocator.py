@@ -19,6 +19,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _MMAP_THRESHOLD = 32 * 2**20
 _TRIM_THRESHOLD = 2 * _MMAP_THRESHOLD
 _KEPT = 2**30
+_VARIABLES = {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"}
 
 
 @contextmanager
@@ -47,8 +48,8 @@ def freed_memory_kept() -> Iterator[None]:
 
 def _adjustable_library() -> Any:
     """The C library of this process, or None where its thresholds are not to be touched."""
-    is_set = any(name.startswith("MALLOC_") for name in os.environ)
-    tunable = "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
-    if is_set or tunable or platform.libc_ver()[0] != "glibc":
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    is_set = not _VARIABLES.isdisjoint(os.environ) or "glibc.malloc" in tunables
+    if is_set or platform.libc_ver()[0] != "glibc":
         return None
     return ctypes.CDLL(None)
