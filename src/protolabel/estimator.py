@@ -215,23 +215,24 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         """Rows as the model takes them; ``reset`` where it has not seen any."""
         if not reset:
             check_is_fitted(self)
-            if self._is_plainly_right(X):
-                return X
+            rows = self._plain_rows(X)
+            if rows is not None:
+                return rows
         if may_stay_on_disk and self._reads_sources:
             source = X if isinstance(X, RowSource) else _large_map(X)
             if source is not None:
                 return self._checked_source(source, reset)
         return validate_data(self, X, reset=reset, **_ROWS)
 
-    def _is_plainly_right(self, X: Any) -> bool:
-        """Whether a look at rows tells that scikit-learn's check would give them back as they are.
+    def _plain_rows(self, X: Any) -> np.ndarray | sp.csr_array | None:
+        """What scikit-learn's check would return, where a look at the rows tells that it would.
 
         That check takes longer than the prediction of a row.
         """
-        is_sparse = type(X) is sp.csr_array
-        if not is_sparse and (type(X) is not np.ndarray or not X.flags.c_contiguous):
-            return False
-        shaped = (
+        is_sparse = type(X) in (sp.csr_array, sp.csr_matrix)
+        if not is_sparse and type(X) is not np.ndarray:
+            return None
+        is_expected = (
             X.ndim == 2
             and X.dtype in _ROWS["dtype"]
             and X.shape[0] > 0
@@ -240,7 +241,9 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         )
         # A sum is not finite where one of its terms is not.
         with np.errstate(over="ignore", invalid="ignore"):
-            return shaped and bool(np.isfinite((X.data if is_sparse else X).sum()))
+            if not is_expected or not np.isfinite((X.data if is_sparse else X).sum()):
+                return None
+        return X if is_sparse else np.ascontiguousarray(X)
 
     def _checked_source(self, source: RowSource, reset: bool) -> CheckedRows:
         """Rows on disk; their values are checked as they are read."""
