@@ -135,7 +135,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         What tuned thresholds maximise; ``"balanced"`` is the sum of the three others.
     at_least_one : bool, default=False
         Give a row that would get no label the one closest to its threshold.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"tabular", "auto", "standard", "text", "unit", "none"}, default="tabular"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
@@ -232,7 +232,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         thresholds: RuleName = "prior_tilted",
         threshold_objective: Objective = "balanced",
         at_least_one: bool = False,
-        feature_scaling: Scaling = "auto",
+        feature_scaling: Scaling = "tabular",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,

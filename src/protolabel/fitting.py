@@ -180,7 +180,7 @@ def fit_model(
     )
     # Start weights are drawn on the CPU, so that they do not depend on the device.
     network = PrototypeNetwork(
-        n_features=X.shape[1],
+        n_features=scaler.n_columns,
         n_labels=Y.shape[1],
         settings=settings,
         n_members=options.n_members,

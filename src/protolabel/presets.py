@@ -18,6 +18,7 @@ PAPER: Mapping[str, Any] = {
     "learning_rate": 1e-3,
     "schedule": "constant",
     "batch_size": 128,
+    "feature_scaling": "auto",
     "max_epochs": 40,
     "n_members": 1,
     "n_landmarks": 0,

@@ -44,15 +44,15 @@ class Stream:
     ) -> Stream:
         """Begin with new networks, and the scaling of the first chunk."""
         device = resolve_device(options.device)
+        scaler = FeatureScaler(options.feature_scaling).fit(X)
         network = PrototypeNetwork(
-            n_features=X.shape[1],
+            n_features=scaler.n_columns,
             n_labels=targets.matrix.shape[1],
             settings=settings,
             n_members=options.n_members,
             generator=torch.Generator().manual_seed(options.seed),
         ).to(device)
         generator = torch.Generator(device).manual_seed(options.seed + 1)
-        scaler = FeatureScaler(options.feature_scaling).fit(X)
         return cls(targets, scaler, StreamTrainer(network, generator))
 
     @classmethod

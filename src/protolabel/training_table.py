@@ -60,7 +60,7 @@ def open_table(
     scaler.fit_parts(X.parts(positions))
     return TrainingTable(
         scaler,
-        StoredRows(X.read_rows, scaler.transform, positions, X.shape[1], device),
+        StoredRows(X.read_rows, scaler.transform, positions, scaler.n_columns, device),
         lambda chosen: scaler.transform(X.read_rows(positions[chosen])),
         max(X.rows_of(_JUDGED_BYTES), MIN_JUDGED_ROWS),
     )

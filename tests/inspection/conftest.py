@@ -60,6 +60,7 @@ VARIANTS = {
     "hidden layer": {"hidden_dim": 5},
     "unscaled": {"feature_scaling": "none"},
     "one network": {"n_members": 1},
+    "standardised": {"feature_scaling": "standard"},
 }
 
 
@@ -68,6 +69,14 @@ def variant(request, data):
     return PNMLClassifier(**({"prototypes": "multiple"} | SMALL | VARIANTS[request.param])).fit(
         *data
     )
+
+
+@pytest.fixture(scope="session")
+def coded_data():
+    """Rows whose first feature is a code that says more than its size."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.integers(1, 7, size=240), rng.normal(size=(240, 3))]).astype(float)
+    return X, np.column_stack([np.isin(X[:, 0], (1, 4)), X[:, 1] > 0]).astype(int)
 
 
 @pytest.fixture(scope="session")

@@ -117,8 +117,9 @@ def test_more_steps_leave_less_unexplained(model, data):
     X, _ = data
     fitted = in_double(model)
     end = fitted.scaler.transform(X[:1])[0]
-    path = StraightPath(np.zeros(6), end)
-    scores = fitted.scores(X[:1])[0] - fitted.scores(fitted.scaler.offset_[None])[0]
+    start = fitted.scaler.transform(X[1:2])[0]
+    path = StraightPath(start, end)
+    scores = fitted.scores(X[:1])[0] - fitted.scores(X[1:2])[0]
     missed = [
         np.abs(feature_pulls(fitted, path, np.arange(3), n_steps=n).sum(axis=1) - scores).max()
         for n in (4, 1024)

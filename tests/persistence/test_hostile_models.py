@@ -258,6 +258,10 @@ HOSTILE = {
         "multiclass target",
     ),
     "preprocessing_unknown": (manifest_entry("preprocessing", "rule", value="eval"), "one of"),
+    "preprocessing_without_its_columns": (
+        manifest_entry("preprocessing", "rule", value="standard"),
+        "even columns do not go together with the rule 'standard'",
+    ),
     "preprocessing_without_length": (manifest_entry("preprocessing", "row_norm", value=0), "norm"),
     "metrics_that_are_code": (manifest_entry("metrics", "accuracy", value="1+1"), "metrics"),
     "tensors_missing": (without_file("tensors.safetensors"), "no such file"),
@@ -308,6 +312,14 @@ HOSTILE = {
     ),
     "shape_permuted_everywhere": (permuted_shape, "settings ask for"),
     "weights_with_nan": (tensor("thresholds", np.array([0.0, np.nan])), "NaN"),
+    "columns_without_spread": (
+        tensor("scaler.columns.spread", np.array([1.0, 0.0, 1.0])),
+        "spread is not above 0",
+    ),
+    "columns_of_other_tables": (
+        tensor("scaler.columns.middle", np.zeros(2)),
+        "scaler.columns.middle has the shape (2,)",
+    ),
     "weights_with_infinity": (tensor("scaler.weight", np.array([1.0, np.inf, 1.0])), "infinity"),
     "weights_in_single_precision": (
         tensor("thresholds", np.zeros(2, dtype=np.float32), "F32"),

@@ -158,6 +158,15 @@ def test_feature_names_come_back_and_are_checked(tmp_path):
         loaded.predict(frame.rename(columns={"width": "height"}))
 
 
+def test_columns_of_codes_come_back(tmp_path):
+    X, Y = labelled_rows()
+    X[:, 2] = np.arange(len(X)) % 4
+    model = PNMLClassifier(**QUICK).fit(X, Y)
+    loaded = round_trip(model, tmp_path / "model")
+    assert loaded.model_.scaler.columns_.code.tolist() == [0, 1, 2, 3]
+    assert_same_model(model, loaded, X)
+
+
 def test_sparse_text_comes_back(tmp_path):
     X = sp.random_array((80, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
     Y = (X[:, :3] > 0).toarray().astype(int)

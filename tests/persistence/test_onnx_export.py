@@ -43,6 +43,7 @@ CONFIGURATIONS = {
     "full_metric": partial(PNMLClassifier, metric_rank=None, **QUICK),
     "text_scaling": partial(PNMLClassifier, feature_scaling="text", **QUICK),
     "unit_scaling": partial(PNMLClassifier, feature_scaling="unit", **QUICK),
+    "standard_scaling": partial(PNMLClassifier, feature_scaling="standard", **QUICK),
     "no_scaling": partial(PNMLClassifier, feature_scaling="none", **QUICK),
 }
 
@@ -52,6 +53,9 @@ def rows(n_samples=150, seed=0):
     X = rng.normal(size=(n_samples, 5)).astype(np.float32)
     # The last feature is large and varies little: single precision would lose it.
     X[:, 4] += 1000
+    # One more feature is a code, with a value that is too rare for a column of its own.
+    X = np.column_stack([X, rng.integers(0, 4, size=n_samples)]).astype(np.float32)
+    X[0, 5] = 7
     Y = (X[:, :3] + 0.3 * rng.normal(size=(n_samples, 3)) > 0.2).astype(int)
     # One label that is never, one that is always, and one that is hardly ever there.
     rare = np.zeros((n_samples, 1), int)
@@ -91,7 +95,7 @@ def test_a_row_of_zeros_is_scaled_to_zeros(tmp_path):
     X, Y = rows()
     model = PNMLClassifier(feature_scaling="text", **QUICK).fit(X, Y)
     session = exported(model, tmp_path / "model.onnx")
-    assert_agrees(model, session, np.zeros((3, 5), dtype=np.float32))
+    assert_agrees(model, session, np.zeros((3, 6), dtype=np.float32))
 
 
 def test_a_model_fitted_to_sparse_text_takes_dense_rows(tmp_path):
@@ -119,14 +123,14 @@ def test_one_dimensional_targets_give_probabilities_of_classes(y, tmp_path):
 def test_decisions_follow_from_log_odds_and_the_thresholds_in_the_metadata(tmp_path):
     X, Y = rows(300)
     names = ["left", "up", "größe", "never", "always", "rare"]
-    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame = pd.DataFrame(X, columns=list("abcdef"))
     model = PNMLClassifier(**QUICK).fit(frame, pd.DataFrame(Y, columns=names))
     session = exported(model, tmp_path / "model.onnx")
     metadata = {
         key: json.loads(value) for key, value in session.get_modelmeta().custom_metadata_map.items()
     }
     assert metadata["label_names"] == names
-    assert metadata["feature_names"] == list("abcde")
+    assert metadata["feature_names"] == list("abcdef")
     assert metadata["target_kind"] == "multilabel"
     assert metadata["at_least_one"] is False
     decisions = outputs(session, X)[1] > np.array(metadata["thresholds"])

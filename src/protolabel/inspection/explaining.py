@@ -105,7 +105,7 @@ def explain(
         None if training is None else feature_rows(fitted.scaler.transform(training), device),
         n_nearest,
     )
-    pulls = feature_pulls(fitted, path, chosen)
+    pulls = _by_feature(fitted, feature_pulls(fitted, path, chosen))
     raw = _dense(row)
     found_flips: list[Flip | None] = [None] * len(chosen)
     if flips:
@@ -225,13 +225,13 @@ def _flips(
     raw, is_sparse = _dense(row), sp.issparse(row)
     fitted = model.model_
     allowed = value_range(raw, fitted.scaler, is_sparse=is_sparse, training_rows=training)
-    gradients = smooth_gradient(fitted, path.end, chosen)
+    gradients = _by_feature(fitted, np.abs(smooth_gradient(fitted, path.end, chosen)))
     reach = np.nanmax(np.abs(allowed.values - raw), axis=0) / allowed.unit
     found = []
     for place, label in enumerate(chosen):
         features = np.union1d(
             np.argsort(-np.abs(pulls[place]), kind="stable")[:_N_CANDIDATES],
-            np.argsort(-np.abs(gradients[place]) * reach, kind="stable")[:_N_CANDIDATES],
+            np.argsort(-gradients[place] * reach, kind="stable")[:_N_CANDIDATES],
         )
 
         def score(rows: np.ndarray, label: int = int(label)) -> np.ndarray:
@@ -277,14 +277,18 @@ def _learner_name(companion: Any) -> str:
 
 def _baseline(fitted: Any, training: Any, row: Any) -> np.ndarray:
     """Scaled values that features are compared with."""
+    if fitted.scaler.columns_ is not None:
+        return np.asarray(fitted.scaler.transform(fitted.scaler.columns_.middle[None])[0])
     if training is not None and not sp.issparse(row):
         return np.asarray(fitted.scaler.transform(training).mean(axis=0), dtype=np.float64)
     # Standardised features have their mean at zero; of other ones, zero is absence.
-    return np.zeros(row.shape[1])
+    return np.zeros(fitted.scaler.n_columns)
 
 
 def _raw_baseline(fitted: Any, training: Any, path: StraightPath) -> np.ndarray:
     """The same in raw units, where the scaling of a column can be undone."""
+    if fitted.scaler.columns_ is not None:
+        return np.asarray(fitted.scaler.columns_.middle)
     if fitted.scaler.scaling_ == "standard":
         return np.asarray(path.start / fitted.scaler.weight_ + fitted.scaler.offset_)
     if training is not None and not sp.issparse(training):
@@ -293,10 +297,18 @@ def _raw_baseline(fitted: Any, training: Any, path: StraightPath) -> np.ndarray:
 
 
 def _baseline_text(fitted: Any, training: Any, row: Any) -> str:
+    if fitted.scaler.columns_ is not None:
+        return "training median"
     is_centred = fitted.scaler.scaling_ == "standard" and not sp.issparse(row)
     if is_centred or (training is not None and not sp.issparse(row)):
         return "training mean"
     return "zero"
+
+
+def _by_feature(fitted: Any, columns: np.ndarray) -> np.ndarray:
+    """Sums over the scaled columns of each feature, (n_wanted, n_features)."""
+    feature_of = fitted.scaler.feature_of_column
+    return np.stack([np.bincount(feature_of, weights=row) for row in columns])
 
 
 def _dense(row: Any) -> np.ndarray:

@@ -35,13 +35,13 @@ class ValueRange:
         Candidates of each feature; NaN for none.
     unit : ndarray of shape (n_features,)
         What a change of each feature is measured in.
-    is_divisible : bool
+    is_divisible : ndarray of bool, shape (n_features,)
         Whether values in between make sense.
     """
 
     values: np.ndarray
     unit: np.ndarray
-    is_divisible: bool
+    is_divisible: np.ndarray
 
 
 def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows: Any) -> ValueRange:
@@ -58,17 +58,24 @@ def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows:
     training_rows : ndarray, CSR or None
         Raw rows; dense ones give quantiles of each feature.
     """
-    if is_sparse or scaler.scaling_ != "standard":
+    if is_sparse or not scaler.is_by_column:
         present = row[row != 0]
         typical = float(np.median(present)) if len(present) else 1.0
         values = np.stack([np.where(row != 0, 0.0, typical), np.where(row != 0, 2 * row, np.nan)])
-        return ValueRange(values, np.ones(len(row)), is_divisible=False)
-    deviation = 1 / scaler.weight_
+        return ValueRange(values, np.ones(len(row)), np.zeros(len(row), dtype=bool))
+    middle, deviation = scaler.middle_and_spread
     if training_rows is not None and not sp.issparse(training_rows):
         values = np.quantile(training_rows, (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1), axis=0)
     else:
-        values = scaler.offset_ + np.arange(-3, 3.5, 0.5)[:, None] * deviation
-    return ValueRange(values, deviation, is_divisible=True)
+        values = middle + np.arange(-3, 3.5, 0.5)[:, None] * deviation
+    is_divisible = np.ones(len(row), dtype=bool)
+    for feature, codes in scaler.columns_.codes_of_features() if scaler.columns_ else ():
+        missing = max(len(codes) - len(values), 0)
+        values = np.pad(values, ((0, missing), (0, 0)), constant_values=np.nan)
+        values[:, feature] = np.nan
+        values[: len(codes), feature] = codes
+        is_divisible[feature] = False
+    return ValueRange(values, deviation, is_divisible)
 
 
 def find_flip(
@@ -113,9 +120,9 @@ def find_flip(
     if changed is None:
         return None
     changed = _without_needless(beyond, row, changed)
-    if allowed.is_divisible:
-        changed = _shrunk(beyond, row, changed)
-        changed = _rounded(beyond, row, changed)
+    if allowed.is_divisible.any():
+        changed = _shrunk(beyond, row, changed, allowed.is_divisible)
+        changed = _rounded(beyond, row, changed, allowed.is_divisible)
     log_odds = float(score(changed[None])[0])
     where = np.flatnonzero(changed != row)
     where = where[np.argsort(-np.abs((changed - row) / allowed.unit)[where], kind="stable")]
@@ -160,24 +167,29 @@ def _without_needless(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np
     return changed
 
 
-def _shrunk(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
+def _shrunk(
+    beyond: Score, row: np.ndarray, changed: np.ndarray, is_divisible: np.ndarray
+) -> np.ndarray:
     """The smallest share of the change that turns the decision, to a thousandth."""
+    start = np.where(is_divisible, row, changed)
     low, high = 0.0, 1.0
     for _ in range(2):
         factors = np.linspace(low, high, _N_FACTORS + 1)[1:]
-        rows = row + factors[:, None] * (changed - row)
+        rows = start + factors[:, None] * (changed - start)
         # The last one is known to turn it, whatever rounding makes of it.
         turning = np.flatnonzero(beyond(rows[:-1]) > 0)
         first = int(turning[0]) if len(turning) else _N_FACTORS - 1
         low, high = (factors[first - 1] if first else low), factors[first]
-    return changed if high == 1.0 else np.asarray(row + high * (changed - row))
+    return changed if high == 1.0 else np.asarray(start + high * (changed - start))
 
 
-def _rounded(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
+def _rounded(
+    beyond: Score, row: np.ndarray, changed: np.ndarray, is_divisible: np.ndarray
+) -> np.ndarray:
     """Values with few digits where they do as well."""
     for digits in _DIGITS:
         short = changed.copy()
-        for feature in np.flatnonzero(changed != row):
+        for feature in np.flatnonzero((changed != row) & is_divisible):
             short[feature] = float(f"{changed[feature]:.{digits}g}")
         if beyond(short[None])[0] > 0:
             return short

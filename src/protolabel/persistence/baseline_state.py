@@ -43,7 +43,6 @@ def decode_baseline(
     node: Any,
     storable: Storable,
     scaler: FeatureScaler,
-    n_features: int,
     n_labels: int,
     bundle: Bundle,
 ) -> dict[str, Any]:
@@ -52,12 +51,12 @@ def decode_baseline(
     sides = decode(entry.raw("sides"), LabelSides, "sides", bundle)
     _check_sides(sides, n_labels, bundle)
     record = decode(entry.raw("model"), storable.record_type(), "model", bundle)
-    sizes = {"features": n_features, "labels": n_labels, "learned": len(sides.learned)}
+    sizes = {"features": scaler.n_columns, "labels": n_labels, "learned": len(sides.learned)}
     check_shapes(record, "model", storable.shapes, sizes, bundle)
     for name in storable.memberships:
         check_membership(attrgetter(name)(record), f"model.{name}", bundle)
     if isinstance(record, LabelForest):
-        check_label_forest(record, n_features, len(sides.learned), bundle)
+        check_label_forest(record, scaler.n_columns, len(sides.learned), bundle)
     extras = Fields(entry.raw("extras"), "extras", bundle.path, storable.extras.keys())
     further = {
         name: decode(extras.raw(name), hint, name, bundle) for name, hint in storable.extras.items()

@@ -174,9 +174,9 @@ def _decoded_model(bundle: Bundle) -> Any:
     _set_target(model, bundle)
     state, n_labels = content.raw("state"), len(model.label_names_)
     decoded = (
-        decode_pnml(state, scaler, n_features, n_labels, bundle)
+        decode_pnml(state, scaler, n_labels, bundle)
         if storable.record is None
-        else decode_baseline(state, storable, scaler, n_features, n_labels, bundle)
+        else decode_baseline(state, storable, scaler, n_labels, bundle)
     )
     for name, value in decoded.items():
         setattr(model, name, value)

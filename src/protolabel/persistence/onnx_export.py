@@ -16,6 +16,7 @@ from protolabel.persistence.onnx_companions import forest_scores, fused_scores, 
 from protolabel.persistence.onnx_graph import IR_VERSION, OPSET, TREE_OPSET, GraphBuilder
 from protolabel.persistence.onnx_network import network_scores
 from protolabel.preprocessing.features import FeatureScaler
+from protolabel.preprocessing.table_columns import REACH, TableColumns
 from protolabel.safefiles.folder import publish_file
 from protolabel.version import __version__
 
@@ -97,9 +98,10 @@ def _scores(graph: GraphBuilder, model: PNMLClassifier) -> str:
 def _scaled(graph: GraphBuilder, features: str, scaler: FeatureScaler) -> str:
     if scaler.scaling_ == "none":
         return features
-    centred = graph.apply("Sub", features, graph.constant(scaler.offset_))
+    columns = features if scaler.columns_ is None else _even(graph, features, scaler.columns_)
+    centred = graph.apply("Sub", columns, graph.constant(scaler.offset_))
     scaled = graph.apply("Mul", centred, graph.constant(scaler.weight_))
-    if scaler.scaling_ == "standard":
+    if scaler.is_by_column:
         return scaled
     squares = graph.reduce("ReduceSum", graph.apply("Mul", scaled, scaled), 1)
     norms = graph.apply("Sqrt", squares)
@@ -107,6 +109,20 @@ def _scaled(graph: GraphBuilder, features: str, scaler: FeatureScaler) -> str:
     divisors = graph.apply("Where", positive, norms, graph.constant(np.float64(1)))
     factors = graph.apply("Div", graph.constant(np.float64(scaler.row_norm)), divisors)
     return graph.apply("Mul", scaled, factors)
+
+
+def _even(graph: GraphBuilder, features: str, columns: TableColumns) -> str:
+    distance = graph.apply("Sub", features, graph.constant(columns.middle))
+    spreads = graph.apply("Div", distance, graph.constant(columns.spread))
+    shares = graph.apply("Div", spreads, graph.constant(np.float64(REACH)))
+    squares = graph.apply("Mul", shares, shares)
+    lengths = graph.apply("Sqrt", graph.apply("Add", squares, graph.constant(np.float64(1))))
+    even = graph.apply("Div", spreads, lengths)
+    if not len(columns.code):
+        return even
+    coded = graph.apply("Gather", features, graph.constant(columns.code_feature), axis=1)
+    indicators = graph.apply("Equal", coded, graph.constant(columns.code))
+    return graph.apply("Concat", even, graph.cast(indicators, np.float64), axis=1)
 
 
 def _probabilities(graph: GraphBuilder, scores: str, model: PNMLClassifier) -> str:

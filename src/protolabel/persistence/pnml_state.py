@@ -48,9 +48,7 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
     }
 
 
-def decode_pnml(
-    node: Any, scaler: FeatureScaler, n_features: int, n_labels: int, bundle: Bundle
-) -> dict[str, Any]:
+def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle) -> dict[str, Any]:
     """Read the fitted attributes back."""
     keys = {"n_members", "n_added", "settings", "history", "companions", "fusion"}
     if bundle.version == 1:
@@ -63,7 +61,7 @@ def decode_pnml(
     settings = decode(missing | entry.members("settings"), PNMLSettings, "settings", bundle)
     history = decode(entry.items("history"), _HISTORY, "history", bundle)
     thresholds_spec = TensorSpec("F64", (n_labels,))
-    expected = network_specs(settings, n_features, n_labels, n_members)
+    expected = network_specs(settings, scaler.n_columns, n_labels, n_members)
     slots_shape = bundle.tensors.spec(_PREFIX + "log_weights").shape
     n_slots = slots_shape[-1] if slots_shape else 0
     if not 1 <= n_slots <= max(settings.max_prototypes, 1):
@@ -84,12 +82,12 @@ def decode_pnml(
                 f"{spec.dtype} of shape {spec.shape}"
             )
     state = {name: torch.from_numpy(bundle.tensors.read(_PREFIX + name)) for name in expected}
-    network = _network(settings, n_features, n_labels, n_members, state)
+    network = _network(settings, scaler.n_columns, n_labels, n_members, state)
     network.n_added = n_added
     thresholds = bundle.tensors.read("thresholds")
     companions = decode(entry.raw("companions"), _COMPANIONS, "companions", bundle)
     fusion = decode(entry.raw("fusion"), Fusion | None, "fusion", bundle)
-    check_companions(companions, fusion, n_features, n_labels, n_added, bundle)
+    check_companions(companions, fusion, scaler.n_columns, n_labels, n_added, bundle)
     return {"model_": FittedModel(network, scaler, thresholds, history, companions, fusion)}
 
 

@@ -9,11 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from protolabel.preprocessing.column_statistics import ColumnStatistics
+from protolabel.preprocessing.row_sample import RowSample
+from protolabel.preprocessing.table_columns import TableColumns
 
 Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
-Scaling = Literal["auto", "standard", "text", "unit", "none"]
-SCALINGS = ("auto", "standard", "text", "unit", "none")
+Scaling = Literal["auto", "tabular", "standard", "text", "unit", "none"]
+SCALINGS = ("auto", "tabular", "standard", "text", "unit", "none")
 
+# Rules that leave the length of a row as it comes.
+_BY_COLUMN = ("tabular", "standard")
 _TEXT_ZERO_SHARE = 0.8
 
 
@@ -22,14 +26,17 @@ class FeatureScaler:
 
     Parameters
     ----------
-    scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         ``"standard"`` subtracts the mean and divides by the standard deviation (columns that
         do not vary are only centred). ``"text"`` weights a column by
         ``log((1 + n) / (1 + df)) + 1``, where df counts the rows in which it is not zero,
         and scales each row to the same length; it keeps sparse data sparse. ``"unit"`` only
         scales the rows. ``"auto"`` takes
         ``"text"`` for sparse input and for dense input without negative values of which at
-        least 80 % are zero, ``"standard"`` otherwise. Sparse input is never centred.
+        least 80 % are zero, ``"standard"`` otherwise. ``"tabular"`` does the same, but draws
+        outliers in and takes codes apart before it standardises, see
+        :class:`protolabel.preprocessing.table_columns.TableColumns`. Sparse input is never
+        centred.
     row_norm : float, default=4.0
         Length of the rows after ``"text"`` and ``"unit"``. Rows of length one are too short
         for the start weights of a network; four was measured on text.
@@ -38,7 +45,9 @@ class FeatureScaler:
     ----------
     scaling_ : str
         The rule in use after ``fit``.
-    offset_, weight_ : ndarray of shape (n_features,)
+    columns_ : TableColumns or None
+        What ``"tabular"`` does before it standardises.
+    offset_, weight_ : ndarray of shape (n_columns,)
         What is subtracted from and multiplied with each column.
 
     Examples
@@ -54,21 +63,7 @@ class FeatureScaler:
 
     def fit(self, X: Matrix) -> Self:
         """Choose the rule and measure the columns of X."""
-        if self.scaling not in SCALINGS:
-            raise ValueError(f"feature_scaling={self.scaling!r} is unknown; use one of {SCALINGS}.")
-        self.scaling_ = self._rule_for(X)
-        n_samples, n_features = X.shape
-        self.offset_ = np.zeros(n_features)
-        self.weight_ = np.ones(n_features)
-        if self.scaling_ == "standard":
-            mean, variance = _column_moments(X)
-            self.weight_ = _inverse_deviation(mean, variance, n_samples, X.dtype)
-            if not sp.issparse(X):
-                self.offset_ = mean
-        elif self.scaling_ == "text":
-            frequency = (X != 0).sum(axis=0)
-            self.weight_ = np.log((1 + n_samples) / (1 + np.asarray(frequency).ravel())) + 1
-        return self
+        return self.fit_parts([X])
 
     def fit_parts(self, parts: Iterable[Matrix]) -> Self:
         """Choose the rule and measure the columns of rows that come in parts, each seen once.
@@ -89,21 +84,37 @@ class FeatureScaler:
         """
         if self.scaling not in SCALINGS:
             raise ValueError(f"feature_scaling={self.scaling!r} is unknown; use one of {SCALINGS}.")
-        found = ColumnStatistics.of(parts)
-        n_features = len(found.mean)
-        self.scaling_ = self.scaling
-        if self.scaling == "auto":
-            is_text = found.is_sparse or (
-                found.zero_share >= _TEXT_ZERO_SHARE and found.smallest >= 0
-            )
-            self.scaling_ = "text" if is_text else "standard"
-        self.offset_, self.weight_ = np.zeros(n_features), np.ones(n_features)
-        if self.scaling_ == "standard":
-            self.weight_ = _inverse_deviation(found.mean, found.variance, found.n_rows, found.dtype)
-            self.offset_ = np.zeros(n_features) if found.is_sparse else found.mean
+        sample = RowSample()
+        found = ColumnStatistics.of(sample.passing(parts) if self.scaling == "tabular" else parts)
+        self.scaling_ = self._rule_for(found)
+        self.columns_ = None
+        if self.scaling_ == "tabular":
+            self.columns_ = TableColumns.of(sample.rows)
+            found = ColumnStatistics.of([self.columns_.transform(sample.rows)])
+        n_columns = len(found.mean)
+        self.offset_, self.weight_ = np.zeros(n_columns), np.ones(n_columns)
+        if self.is_by_column:
+            self.weight_ = _inverse_deviation(found)
+            self.offset_ = np.zeros(n_columns) if found.is_sparse else found.mean
         elif self.scaling_ == "text":
             self.weight_ = np.log((1 + found.n_rows) / (1 + found.n_nonzero)) + 1
         return self
+
+    @property
+    def is_by_column(self) -> bool:
+        """Whether a scaled value depends on its column alone, not on the rest of the row."""
+        return self.scaling_ in _BY_COLUMN
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a scaled row has."""
+        return len(self.offset_)
+
+    @property
+    def feature_of_column(self) -> np.ndarray:
+        """Feature that each scaled column comes from, (n_columns,)."""
+        columns = self.columns_
+        return np.arange(self.n_columns) if columns is None else columns.feature_of_column
 
     def transform(self, X: Matrix) -> Matrix:
         """Scale rows with what was measured in ``fit``.
@@ -112,42 +123,40 @@ class FeatureScaler:
         """
         if self.scaling_ == "none":
             return X
-        if sp.issparse(X) and self.offset_.any():
+        if sp.issparse(X) and (self.columns_ is not None or self.offset_.any()):
             X = X.toarray()
         if not sp.issparse(X):
+            if self.columns_ is not None:
+                X = self.columns_.transform(X)
             scaled = (X - self.offset_) * self.weight_
-            return scaled if self.scaling_ == "standard" else _with_row_norm(scaled, self.row_norm)
-        scaled = sp.csr_array(X, copy=True).astype(np.result_type(X.dtype, np.float32))
-        scaled.data *= self.weight_.astype(scaled.dtype)[scaled.indices]
-        return scaled if self.scaling_ == "standard" else _with_row_norm(scaled, self.row_norm)
+        else:
+            scaled = sp.csr_array(X, copy=True).astype(np.result_type(X.dtype, np.float32))
+            scaled.data *= self.weight_.astype(scaled.dtype)[scaled.indices]
+        return scaled if self.is_by_column else _with_row_norm(scaled, self.row_norm)
 
     def fit_transform(self, X: Matrix) -> Matrix:
         """Fit and transform the same rows."""
         return self.fit(X).transform(X)
 
-    def _rule_for(self, X: Matrix) -> str:
-        if self.scaling != "auto":
+    @property
+    def middle_and_spread(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where values of a feature lie, and how far apart, of a rule by columns."""
+        if self.columns_ is not None:
+            return self.columns_.middle, self.columns_.spread
+        return self.offset_, 1 / self.weight_
+
+    def _rule_for(self, found: ColumnStatistics) -> str:
+        if self.scaling not in ("auto", "tabular"):
             return self.scaling
-        if sp.issparse(X):
+        if found.is_sparse or (found.zero_share >= _TEXT_ZERO_SHARE and found.smallest >= 0):
             return "text"
-        zeros = 1 - np.count_nonzero(X) / max(X.size, 1)
-        return "text" if zeros >= _TEXT_ZERO_SHARE and X.min(initial=0) >= 0 else "standard"
+        return "standard" if self.scaling == "auto" else "tabular"
 
 
-def _inverse_deviation(
-    mean: np.ndarray, variance: np.ndarray, n_samples: int, dtype: Any
-) -> np.ndarray:
+def _inverse_deviation(found: ColumnStatistics) -> np.ndarray:
     # A constant column may show a variance of the size of rounding errors.
-    noise = 64 * np.finfo(dtype).eps ** 2 * np.maximum(mean**2, 1e-300) * n_samples
-    return np.asarray(1 / np.sqrt(np.where(variance <= noise, 1.0, variance)))
-
-
-def _column_moments(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    if not sp.issparse(X):
-        return X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
-    mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    squares = np.asarray(X.multiply(X).mean(axis=0, dtype=np.float64)).ravel()
-    return mean, np.maximum(squares - mean**2, 0.0)
+    noise = 64 * np.finfo(found.dtype).eps ** 2 * np.maximum(found.mean**2, 1e-300) * found.n_rows
+    return np.asarray(1 / np.sqrt(np.where(found.variance <= noise, 1.0, found.variance)))
 
 
 def _with_row_norm(X: Matrix, length: float) -> Matrix:
