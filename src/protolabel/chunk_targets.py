@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.preprocessing.label_sets import unpack_column
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 
@@ -16,7 +17,7 @@ def encode_chunk(y: Any, known: Targets | None, classes: Any = None) -> Targets:
 
     Parameters
     ----------
-    y : array-like, sparse matrix, data frame, or list of label sets
+    y : array-like, sparse matrix, data frame, or list or series of label sets
     known : Targets or None
         Targets of the stream, None in the first chunk.
     classes : int, array-like or None, default=None
@@ -30,6 +31,7 @@ def encode_chunk(y: Any, known: Targets | None, classes: Any = None) -> Targets:
     >>> encode_chunk([{"calm"}], first).matrix.toarray().tolist()
     [[1, 0]]
     """
+    y = unpack_column(y)
     sets = _label_sets(y)
     # Rows without any label say nothing of the form of the others.
     found = None if sets is not None and not any(sets) else encode_targets(y)

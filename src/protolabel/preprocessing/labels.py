@@ -1,8 +1,8 @@
 """Targets in every form people have them, brought to one 0/1 matrix with names.
 
-A label matrix, a frame, a sparse matrix or a list of label sets is a multi-label target.
-A one-dimensional ``y`` is the special case of exactly one class per row: two classes are
-one label, more classes are one label each.
+A label matrix, a frame, a sparse matrix or a list or series of label sets is a multi-label
+target. A one-dimensional ``y`` is the special case of exactly one class per row: two classes
+are one label, more classes are one label each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
+
+from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary
+from protolabel.preprocessing.label_sets import are_label_sets, unpack_column
 
 TargetKind = Literal["multilabel", "binary", "multiclass"]
 
@@ -43,7 +46,7 @@ def encode_targets(y: Any) -> Targets:
 
     Parameters
     ----------
-    y : array-like, sparse matrix, data frame, or list of label sets
+    y : array-like, sparse matrix, data frame, or list or series of label sets
         See the module description.
 
     Examples
@@ -59,7 +62,8 @@ def encode_targets(y: Any) -> Targets:
         return _from_sparse(y)
     if hasattr(y, "columns"):
         return _from_frame(y)
-    if _is_list_of_label_sets(y):
+    y = unpack_column(y)
+    if are_label_sets(y):
         return _from_label_sets(y)
     array = np.asarray(y)
     if array.ndim == 1:
@@ -69,7 +73,7 @@ def encode_targets(y: Any) -> Targets:
             f"Y has {array.ndim} dimensions; expected a matrix (n_samples, n_labels) of 0 and 1, "
             "a list of label sets, or a one-dimensional y."
         )
-    if array.shape[1] == 1 and not _is_binary(array):
+    if array.shape[1] == 1 and not is_binary(array):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples, ), for example using ravel().",
@@ -83,11 +87,7 @@ def encode_targets(y: Any) -> Targets:
 def _from_matrix(array: np.ndarray, names: np.ndarray) -> Targets:
     if array.shape[1] == 0:
         raise ValueError("Y has no columns; at least one label is needed.")
-    if not _is_binary(array):
-        raise ValueError(
-            f"Y contains {_odd_values(array)}; a label matrix may contain only 0 and 1. "
-            "Encode absent labels as 0 and present ones as 1."
-        )
+    check_binary(array, "Y")
     matrix = sp.csr_array(np.asarray(array != 0, dtype=np.int8))
     return Targets(matrix, names, np.arange(array.shape[1]), "multilabel")
 
@@ -97,10 +97,7 @@ def _from_sparse(y: Any) -> Targets:
     matrix.sum_duplicates()
     if matrix.shape[1] == 0:
         raise ValueError("Y has no columns; at least one label is needed.")
-    if not _is_binary(matrix.data):
-        raise ValueError(
-            f"Y contains {_odd_values(matrix.data)}; a label matrix may contain only 0 and 1."
-        )
+    check_binary(matrix.data, "Y")
     matrix.data = (matrix.data != 0).astype(np.int8)
     matrix.eliminate_zeros()
     n_labels = matrix.shape[1]
@@ -111,7 +108,7 @@ def _from_frame(y: Any) -> Targets:
     names = np.asarray([str(name) for name in y.columns], dtype=object)
     if len(set(names)) < len(names):
         raise ValueError("The label frame has two columns of the same name; rename one of them.")
-    return _from_matrix(np.asarray(y.to_numpy()), names)
+    return _from_matrix(frame_cells(y), names)
 
 
 def _from_label_sets(y: Iterable[Iterable[Hashable]]) -> Targets:
@@ -146,28 +143,3 @@ def _from_classes(y: np.ndarray) -> Targets:
         (np.ones(len(y), dtype=np.int8), codes, np.arange(len(y) + 1)), shape=(len(y), len(classes))
     )
     return Targets(matrix, classes, classes, "multiclass")
-
-
-def _is_list_of_label_sets(y: Any) -> bool:
-    """A list whose rows are sets or tuples, or lists that do not form a 0/1 matrix."""
-    if not isinstance(y, (list, tuple)) or len(y) == 0:
-        return False
-    if any(isinstance(row, (set, frozenset)) for row in y):
-        return all(isinstance(row, (set, frozenset, list, tuple)) for row in y)
-    if not all(isinstance(row, (list, tuple)) for row in y):
-        return False
-    ragged = len({len(row) for row in y}) > 1
-    return ragged or any(isinstance(label, str) for row in y for label in row)
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    if values.dtype.kind not in "biuf":
-        return False
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def _odd_values(values: np.ndarray) -> str:
-    if values.dtype.kind not in "biuf":
-        return f"values of type {values.dtype}"
-    odd = np.unique(values[(values != 0) & (values != 1)])[:3]
-    return "the value " + ", ".join(str(value) for value in odd.tolist())

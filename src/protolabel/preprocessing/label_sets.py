@@ -1,0 +1,66 @@
+"""Label sets in the forms people have them: lists, columns of a frame, arrays of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protolabel.preprocessing.label_cells import is_zero_or_one
+
+_SETS = (set, frozenset)
+
+
+def unpack_column(y: Any) -> Any:
+    """A series or array of lists, tuples or sets as a list; every other target as it is.
+
+    Its rows become sets, unless all of them have one 0 or 1 for each label as the rows of a
+    matrix do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unpack_column(np.array([["calm"], ["calm", "calm"]], dtype=object))
+    [{'calm'}, {'calm'}]
+    """
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype == object:
+        rows = y.tolist()
+    elif hasattr(y, "to_list"):
+        rows = y.to_list()
+    else:
+        return y
+    is_set = [isinstance(row, (*_SETS, list, tuple, np.ndarray)) for row in rows]
+    if not any(is_set):
+        return y
+    if not all(is_set):
+        odd = is_set.index(False)
+        raise ValueError(
+            f"Row {odd} of y is {rows[odd]!r} but other rows are label sets; pass an empty list "
+            "for a row without labels."
+        )
+    # Label sets are arrays in frames that were read from Parquet files.
+    rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    return rows if _is_matrix(rows) else [set(row) for row in rows]
+
+
+def are_label_sets(y: Any) -> bool:
+    """A list whose rows are sets or tuples, or lists that do not form a 0/1 matrix."""
+    if not isinstance(y, (list, tuple)) or len(y) == 0:
+        return False
+    if any(isinstance(row, _SETS) for row in y):
+        return all(isinstance(row, (*_SETS, list, tuple)) for row in y)
+    if not all(isinstance(row, (list, tuple)) for row in y):
+        return False
+    ragged = len({len(row) for row in y}) > 1
+    return ragged or any(isinstance(label, str) for row in y for label in row)
+
+
+def _is_matrix(rows: list[Any]) -> bool:
+    if any(isinstance(row, _SETS) for row in rows):
+        return False
+    widths = {len(row) for row in rows}
+    return (
+        len(widths) == 1
+        and 0 not in widths
+        and all(is_zero_or_one(value) for row in rows for value in row)
+    )
