@@ -76,6 +76,28 @@ def test_sparse_rows_are_taken_and_give_finite_scores(method, rows):
     assert np.isfinite(model.decision_function(sp.csr_array(X))).all()
 
 
+def untidy(X):
+    """The same rows in halves of cells, backwards, with long column numbers, not to be changed."""
+    rows = sp.csr_array(np.flip(X, axis=1))
+    rows.indices = X.shape[1] - 1 - np.repeat(rows.indices, 2).astype(np.int64)
+    rows.data, rows.indptr = np.repeat(rows.data / 2, 2), 2 * rows.indptr.astype(np.int64)
+    for array in (rows.data, rows.indices, rows.indptr):
+        array.flags.writeable = False
+    rows.has_canonical_format = rows.has_sorted_indices = False
+    return rows
+
+
+def test_untidy_sparse_rows_are_read_right_and_left_alone(method, rows):
+    X, Y = rows
+    given = untidy(X)
+    assert np.array_equal(given.toarray(), X)
+    scores = method.fit(given, Y).decision_function(given)
+    assert given.nnz == 2 * np.count_nonzero(X)
+    assert given.indices.dtype == np.int64
+    expected = method.fit(sp.csr_array(X), Y).decision_function(sp.csr_array(X))
+    assert np.array_equal(scores, expected)
+
+
 def test_one_label_and_one_column_are_enough(method, rows):
     X, Y = rows
     model = method.fit(X[:, :1], Y[:, :1])

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
+from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.rules import apply_thresholds
 from protolabel.preprocessing.labels import Targets, encode_targets
 
@@ -222,7 +223,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
             source = X if isinstance(X, RowSource) else _large_map(X)
             if source is not None:
                 return self._checked_source(source, reset)
-        return validate_data(self, X, reset=reset, **_ROWS)
+        rows = validate_data(self, X, reset=reset, **_ROWS)
+        return tidy_rows(rows) if sp.issparse(rows) else rows
 
     def _plain_rows(self, X: Any) -> np.ndarray | sp.csr_array | None:
         """What scikit-learn's check would return, where a look at the rows tells that it would.
@@ -243,7 +245,7 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):
             if not is_expected or not np.isfinite((X.data if is_sparse else X).sum()):
                 return None
-        return X if is_sparse else np.ascontiguousarray(X)
+        return tidy_rows(X) if is_sparse else np.ascontiguousarray(X)
 
     def _checked_source(self, source: RowSource, reset: bool) -> CheckedRows:
         """Rows on disk; their values are checked as they are read."""

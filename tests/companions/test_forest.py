@@ -88,18 +88,6 @@ def test_very_few_rows_give_finite_scores(n_rows):
     assert np.isfinite(model.scores(X)).all()
 
 
-def test_long_column_numbers_grow_the_same_forest():
-    rng = np.random.default_rng(4)
-    X = sp.random_array((60, 8), density=0.4, rng=rng, format="csr")
-    Y = sp.csr_array((X.toarray()[:, :3] > 0.3).astype(np.int8))
-    long = sp.csr_array(
-        (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape
-    )
-    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
-    found = [fit_forest(rows, Y, np.random.default_rng(0), n_trees=5)[1] for rows in (X, long)]
-    assert np.array_equal(*found)
-
-
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypatch, is_sparse):
     X, Y = labelled_rows

@@ -104,7 +104,6 @@ def fit_forest(
     True
     """
     n_samples = Y.shape[0]
-    X = _with_short_indices(X)
     seed = int(rng.integers(2**31 - 1))
     trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed)
     leaves = trees.leaves(X)
@@ -139,14 +138,6 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
         for tree, drawn in enumerate(grown.estimators_samples_, start=first):
             draws[:, tree] = np.bincount(drawn, minlength=n_samples)
     return Trees.joined(parts), draws
-
-
-def _with_short_indices(X: Matrix) -> Matrix:
-    """The same rows with the only type of column numbers that scikit-learn's trees take."""
-    if not sp.issparse(X) or X.indices.dtype == np.int32:
-        return X
-    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sp.csr_array((X.data, indices, indptr), shape=X.shape)
 
 
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:

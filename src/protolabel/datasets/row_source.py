@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from protolabel.datasets.tidy_rows import tidy_rows
+
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Bytes of one part, where rows are read one part after the other.
@@ -88,7 +90,7 @@ class CheckedRows:
                 f"Input X contains NaN or infinity among the rows {int(positions.min())} to "
                 f"{int(positions.max())}; every cell needs a finite number."
             )
-        return rows
+        return tidy_rows(rows) if self.is_sparse else rows
 
     def parts(self, positions: NDArray[np.int64] | None = None) -> Iterator[Matrix]:
         """Yield all rows, or those at these positions, some megabytes at a time."""
