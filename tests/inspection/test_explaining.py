@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
@@ -212,6 +213,18 @@ def test_a_label_that_was_added_after_training_is_explained_by_the_networks(data
     assert [part.weight for part in late.contributions] == [1, 0, 0]
     mean = np.mean([member.log_odds for member in late.members])
     assert mean == pytest.approx(late.log_odds, abs=1e-4)
+
+
+def test_a_row_of_a_frame_is_explained_under_its_names_without_a_warning(data, recwarn):
+    X, Y = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = PNMLClassifier(**SMALL).fit(frame, Y)
+    for row in (frame.iloc[[3]], frame.iloc[3]):
+        found = explain(model, row)
+        assert {pull.name for label in found.labels for pull in label.pulls} <= set("abcdef")
+    assert not recwarn.list
+    with pytest.raises(ValueError, match="feature names should match"):
+        explain(model, frame.iloc[3][::-1])
 
 
 def test_an_explanation_is_plain_json(model, data):

@@ -256,9 +256,10 @@ def test_an_attribute_that_would_be_lost_is_refused(tmp_path):
         save_model(model, tmp_path / "model")
 
 
-def test_labels_that_are_no_plain_names_are_refused(tmp_path):
+@pytest.mark.parametrize("labels", [[{("a", 1)}, {("b", 2)}], [{"a", None}, {"a"}]])
+def test_labels_that_are_no_plain_names_are_refused(labels, tmp_path):
     X, _ = labelled_rows(40)
-    model = PNMLClassifier(n_members=1, **QUICK).fit(X, [{("a", 1)}, {("b", 2)}] * 20)
+    model = PNMLClassifier(n_members=1, **QUICK).fit(X, labels * 20)
     with pytest.raises(TypeError, match="Rename the labels"):
         save_model(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())

@@ -110,7 +110,7 @@ def explain(
     found_flips: list[Flip | None] = [None] * len(chosen)
     if flips:
         found_flips = _flips(model, row, path, pulls, chosen, names, training, max_changes)
-    predicted = model.predict(row)[0]
+    predicted = _decisions(model, row)
     learners = ["networks", *(_learner_name(companion) for companion in fitted.companions)]
     explained = []
     for place, label in enumerate(chosen):
@@ -189,7 +189,9 @@ def _check_model(model: Any) -> None:
 
 def _one_row(model: PNMLClassifier, X_row: Any) -> Any:
     if not sp.issparse(X_row) and np.ndim(X_row) == 1:
-        X_row = np.asarray(X_row)[None]
+        # A row of a pandas frame brings the names of its features.
+        is_named = hasattr(X_row, "index") and hasattr(X_row, "to_frame")
+        X_row = X_row.to_frame().T if is_named else np.asarray(X_row)[None]
     row = model._checked(X_row)
     if row.shape[0] != 1:
         raise ValueError(f"X_row has {row.shape[0]} rows; explain takes one at a time.")
@@ -201,7 +203,7 @@ def _chosen_labels(
 ) -> np.ndarray:
     """Positions of the labels to explain."""
     if labels is None:
-        return np.argsort(-model.decision_function(row)[0], kind="stable")[:n_labels]
+        return np.argsort(-model._scores(row)[0], kind="stable")[:n_labels]
     known = {str(name): position for position, name in enumerate(model.label_names_)}
     unknown = [label for label in labels if str(label) not in known]
     if unknown:
@@ -250,7 +252,12 @@ def _turns(model: PNMLClassifier, row: Any, flip: Flip, label: int) -> bool:
     for change in flip.changes:
         changed[change.feature] = change.after
     given = sp.csr_array(changed[None]) if sp.issparse(row) else changed[None]
-    return bool(model.predict(given)[0, label] != model.predict(row)[0, label])
+    return bool(_decisions(model, given)[label] != _decisions(model, row)[label])
+
+
+def _decisions(model: PNMLClassifier, row: Any) -> np.ndarray:
+    """What the model predicts of a row that was checked."""
+    return np.asarray(model._decide(model._scores(row))[0])
 
 
 def _learner_scores(fitted: Any, scaled: Any) -> np.ndarray:

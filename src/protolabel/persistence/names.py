@@ -37,10 +37,10 @@ def encode_names(names: np.ndarray, tensor: str, arrays: dict[str, np.ndarray]) 
         arrays[tensor] = names
         return {"tensor": tensor}
     values = [value.item() if isinstance(value, np.generic) else value for value in names]
-    odd = next((v for v in values if type(v) not in (str, int, float, bool)), None)
-    if names.dtype.kind not in "UO" or odd is not None:
+    odd = [value for value in values if type(value) not in (str, int, float, bool)]
+    if names.dtype.kind not in "UO" or odd:
         raise TypeError(
-            f"Names such as {(values if odd is None else [odd])[0]!r} cannot be stored; expected "
+            f"Names such as {(odd or values)[0]!r} cannot be stored; expected "
             "strings or numbers. Rename the labels before fitting."
         )
     fixed_width = names.dtype.kind == "U" and _fits_fixed_width(values)
