@@ -2,7 +2,7 @@
 
 Usage: ``python benchmarks/explanations.py [dataset ...]``. A model in its recommended
 configuration is fitted to a part of each dataset; of 200 other rows the three most probable
-labels are explained. Setting the five features named for a label to their training mean has to
+labels are explained. Setting the five features named for a label to their training median has to
 move its probability clearly more than setting five random ones. Datasets that are not bundled
 come from the folder in ``PROTOLABEL_DATA`` and are left out without it. Exits with 1 if a ratio
 is below 1.5.
@@ -32,7 +32,7 @@ def mean_changes(name: str) -> tuple[float, float, float]:
     train, test = next(iter(folds.split(dataset.X, dataset.Y)))
     model = PNMLClassifier(random_state=0).fit(dataset.X[train], dataset.Y[train])
     positions = {str(label): position for position, label in enumerate(model.label_names_)}
-    mean = dataset.X[train].mean(axis=0)
+    median = np.median(dataset.X[train], axis=0)
     rng = np.random.default_rng(0)
     named, by_chance, unexplained = [], [], []
     for row in dataset.X[rng.permutation(test)[:N_ROWS]]:
@@ -43,7 +43,7 @@ def mean_changes(name: str) -> tuple[float, float, float]:
             drawn = [rng.choice(len(row), N_FEATURES, replace=False) for _ in range(N_DRAWS)]
             rows = np.repeat(row[None], 1 + N_DRAWS, axis=0)
             for copy, features in zip(rows, [*chosen, *drawn], strict=True):
-                copy[features] = mean[features]
+                copy[features] = median[features]
             moved = np.abs(model.predict_proba(rows)[:, column] - label.probability)
             named.append(moved[0])
             by_chance.append(moved[1:].mean())
