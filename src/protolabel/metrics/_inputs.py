@@ -30,7 +30,7 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
                 "a single label needs a column: Y.reshape(-1, 1)."
             )
         if dense.dtype == object:
-            dense = dense.astype(float)
+            dense = _as_numbers(dense, name)
         stray = dense[(dense != 0) & (dense != 1)]
         matrix = sparse.csr_array(dense != 0)
     if stray.size:
@@ -44,6 +44,17 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
     return sparse.csr_array(
         (np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=matrix.shape
     )
+
+
+def _as_numbers(cells: NDArray[Any], name: str) -> Floats:
+    """Numbers of mixed and nullable frames."""
+    try:
+        return cells.astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} contains cells that are no numbers ({error}), expected only 0 and 1; "
+            "leave out rows whose labels are not known."
+        ) from error
 
 
 def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indicator]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from protolabel.metrics.registry import Metric, get_metric
+from protolabel.metrics.truth import align_labels, label_names, unseen_labels
 
 
 @dataclass(frozen=True)
@@ -33,19 +34,21 @@ class MultilabelScorer:
             A fitted multi-label classifier.
         X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
-        Y : array-like or sparse of shape (n_samples, n_labels)
-            Their true 0/1 labels.
+        Y : array-like or sparse of shape (n_samples, n_labels), data frame, or label sets
+            Their true labels. Frames and label sets are matched to the ``label_names_`` of the
+            estimator, where it has any; a label that it was not fitted to counts as missed.
 
         Returns
         -------
         float
             The metric, negated if smaller is better.
         """
-        truth = _as_columns(Y)
+        truth, n_unseen = _truth_for(estimator, Y)
         if self.metric.uses_scores:
-            second: Any = label_scores(estimator, X, n_labels=truth.shape[1])
+            scores = label_scores(estimator, X, n_labels=truth.shape[1] - n_unseen)
+            second: Any = np.pad(scores, ((0, 0), (0, n_unseen)), constant_values=-np.inf)
         else:
-            second = _as_columns(estimator.predict(X))
+            second = _with_empty_columns(_as_columns(estimator.predict(X)), n_unseen)
         value = self.metric.function(truth, second)
         return value if self.metric.larger_is_better else -value
 
@@ -140,6 +143,27 @@ def _stack_probabilities(
         else:  # the label was constant in training, so its only class has probability one
             columns.append(np.full(part.shape[0], float(estimator.classes_[label][0])))
     return np.column_stack(columns)
+
+
+def _truth_for(estimator: Any, Y: Any) -> tuple[Any, int]:
+    """Labels in the columns of an estimator, then those that it has never seen, and their number.
+
+    Folds of label sets differ in the rare labels that they have.
+    """
+    names = label_names(estimator)
+    if names is None:
+        return _as_columns(Y), 0
+    unseen = unseen_labels(Y, names)
+    columns = np.empty(len(names) + len(unseen), dtype=object if unseen else names.dtype)
+    columns[:] = [*names.tolist(), *unseen]
+    return _as_columns(align_labels(Y, columns)), len(unseen)
+
+
+def _with_empty_columns(predicted: Any, n_more: int) -> Any:
+    if n_more == 0:
+        return predicted
+    empty = sparse.csr_array((predicted.shape[0], n_more), dtype=np.int64)
+    return sparse.hstack([sparse.csr_array(predicted), empty], format="csr")
 
 
 def _as_columns(Y: Any) -> Any:
