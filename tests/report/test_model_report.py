@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -140,6 +142,34 @@ def test_mistakes_are_named(fitted):
         model_report(model, X[:10], Y)
     with pytest.raises(ValueError, match="fitted to one class per row"):
         model_report(PNMLClassifier(max_epochs=1, n_members=1).fit(X, Y[:, 0]), X, Y[:, :1])
+
+
+def test_labels_are_matched_to_the_model_by_name(fitted):
+    _, X, Y = fitted
+    frame = pd.DataFrame(Y, columns=["a", "b", "c", "d"])
+    model = MLkNN().fit(X, frame)
+    expected = model_report(model, X, Y)
+    turned = frame[["c", "a", "d", "b"]]
+    for form in (frame, turned, turned.astype("Int64"), pl.DataFrame(turned)):
+        assert model_report(model, X, form) == expected
+    with pytest.raises(ValueError, match=r"The columns of Y are \['a', 'b', 'c', 'e'\]; the model"):
+        model_report(model, X, frame.rename(columns={"d": "e"}))
+    missing = turned.astype("Int64")
+    missing.loc[3, "b"] = pd.NA
+    with pytest.raises(ValueError, match="The column 'b' of Y contains the value nan"):
+        model_report(model, X, missing)
+
+
+@pytest.mark.parametrize("form", [list, pd.Series, pl.Series])
+def test_label_sets_have_the_page_of_their_matrix(fitted, form):
+    _, X, Y = fitted
+    tags = [[name for name, has in zip("abcd", row, strict=True) if has] for row in Y]
+    model = PNMLClassifier("single", **QUICK).fit(X, tags)
+    page = model_report(model, X, form(tags))
+    assert page == model_report(model, X, Y)
+    assert "PNMLClassifier on 150 rows with 4 labels" in page
+    with pytest.raises(ValueError, match="Y has the label 'e', which is not among the 4 labels"):
+        model_report(model, X, form([*tags[:-1], ["e"]]))
 
 
 def test_the_map_is_limited_by_its_prototypes_and_keeps_one_label(fitted):

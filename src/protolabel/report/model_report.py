@@ -15,6 +15,8 @@ from protolabel.estimator import MultilabelClassifier
 from protolabel.inspection.dependency import label_correlation, prototype_similarity
 from protolabel.inspection.prototype_map import map_prototypes
 from protolabel.metrics import evaluate, expected_calibration_error
+from protolabel.metrics.truth import align_labels
+from protolabel.preprocessing.labels import encode_targets
 from protolabel.report.curves import learning_section
 from protolabel.report.dependency_section import dependency_section
 from protolabel.report.label_table import labels_section
@@ -55,8 +57,8 @@ def model_report(
         those of a ``PNMLClassifier``; other classifiers have a page without them.
     X : array-like or sparse of shape (n_samples, n_features)
         Raw features, best of rows that the model was not fitted to.
-    Y : array-like or sparse of shape (n_samples, n_labels)
-        Labels as 0 and 1, in the order of the model.
+    Y : array-like or sparse of shape (n_samples, n_labels), data frame, or label sets
+        Labels as 0 and 1 in the order of the model, or by name in any order.
     title : str, default="Model"
         Head of the page.
     data_name : str, default=""
@@ -143,25 +145,27 @@ def model_sections(
 
 def model_subtitle(model: MultilabelClassifier, Y: Any, data_name: str = "") -> str:
     """Class of a model and size of the data."""
-    n_samples, n_labels = np.shape(Y)
-    text = f"{type(model).__name__} on {n_samples} rows with {n_labels} labels"
+    n_labels = len(model.label_names_)
+    text = f"{type(model).__name__} on {_n_rows(Y)} rows with {n_labels} labels"
     return f"{text} of {data_name}" if data_name else text
 
 
 def _as_labels(Y: Any, model: MultilabelClassifier, X: Any) -> sp.csr_array:
-    labels = sp.csr_array(Y if sp.issparse(Y) else np.asarray(Y)).astype(np.int64)
+    labels = encode_targets(align_labels(Y, model.label_names_)).matrix.astype(np.int64)
     n_labels = len(model.label_names_)
     if labels.shape[1] != n_labels:
         raise ValueError(
             f"Y has {labels.shape[1]} columns but the model was fitted with {n_labels} labels; "
             "pass the same label set."
         )
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _n_rows(X)
     if labels.shape[0] != n_rows:
         raise ValueError(f"X has {n_rows} rows and Y has {labels.shape[0]}; pass one for each.")
-    labels.eliminate_zeros()
-    labels.sort_indices()
     return labels
+
+
+def _n_rows(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
 
 
 def _summary(
