@@ -21,6 +21,7 @@ from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.rules import apply_thresholds
+from protolabel.metrics.truth import align_labels
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 # One order in memory: sums in another order differ in their last digits.
@@ -61,7 +62,7 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Raw features.
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
-            A 0/1 label matrix, a list of label sets, or one class per row.
+            A 0/1 label matrix, a list or series of label sets, or one class per row.
         """
         return self._fit_checked(X, y)
 
@@ -129,6 +130,23 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
             return np.asarray(self.classes_[scores.argmax(axis=1)])
         positive = (scores.ravel() > 0).astype(np.int64)
         return np.asarray(self.classes_[np.minimum(positive, len(self.classes_) - 1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose labels, or whose class, are all predicted right.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Raw features.
+        y : in any form that ``fit`` takes
+            Label sets and frames are matched to the labels of the model by name.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        if self._kind == "multilabel":
+            y = align_labels(y, self.label_names_)
+        return float(super().score(X, y, sample_weight))
 
     def predict_top_k(
         self, X: Any, k: int = 5, *, names: bool = False

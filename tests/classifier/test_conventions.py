@@ -65,6 +65,18 @@ def test_predicted_sets_hold_the_names_of_the_predicted_columns(labelled):
         quick().fit(X, Y[:, 0]).predict_label_sets(X)
 
 
+def test_scores_go_by_the_names_of_the_labels(labelled):
+    X, Y = labelled
+    frame = pd.DataFrame(Y, columns=["a", "b", "c"])
+    model = quick(n_trees=10).fit(X, frame)
+    expected = (model.predict(X) == Y).all(axis=1).mean()
+    sets = [{name for name in "abc" if row[name]} for _, row in frame.iterrows()]
+    for truth in (frame, frame[["c", "a", "b"]], sets, pd.Series(sets), Y):
+        assert model.score(X, truth) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="'z'"):
+        model.score(X, [{"z"}] * len(X))
+
+
 def test_outputs_have_one_column_per_label(labelled):
     X, Y = labelled
     model = quick().fit(X, Y)

@@ -209,6 +209,12 @@ def test_shuffle_split_has_the_wanted_size_and_even_labels():
     assert sorted(splits[0][1]) != sorted(splits[1][1])
 
 
+def test_shuffle_split_takes_lists_of_labels_of_any_length():
+    labels = [["a"], ["a", "b"], ["b"], []] * 10
+    train, test = next(MultilabelStratifiedShuffleSplit(1, test_size=0.25).split(labels, labels))
+    assert (len(train), len(test)) == (30, 10)
+
+
 def test_shuffle_split_takes_a_number_of_test_rows():
     Y = random_labels(50, 4)
     _, test = next(MultilabelStratifiedShuffleSplit(test_size=7, random_state=0).split(Y, Y))

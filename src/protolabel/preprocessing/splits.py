@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from protolabel.preprocessing._fold_repair import equalise_sizes, swap_rows
 from protolabel.preprocessing.labels import encode_targets
@@ -222,7 +223,7 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Stratify into two parts, once per split."""
         _check_labels_given(X, y)
-        share = _test_share(self.test_size, np.shape(y)[0] if y is not None else 0)
+        share = _test_share(self.test_size, _num_samples(y) if y is not None else 0)
         random_state = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             rng = np.random.default_rng(random_state.randint(MAX_SEED, dtype=np.uint32))
