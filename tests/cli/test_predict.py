@@ -186,6 +186,12 @@ def test_a_model_saved_from_python_takes_columns_in_their_order(protolabel, plai
     done = protolabel("predict", folder, path, "--proba", "--json")
     assert done.code == 0, done.stderr
     assert np.array(done.result["rows"]) == pytest.approx(model.predict_proba(X[:10]))
+    np.savetxt(path, X[:10], delimiter=",", header="0,1,2", comments="", fmt="%.17g")
+    numbered = protolabel("predict", folder, path, "--proba", "--json")
+    assert numbered.code == 0, numbered.stderr
+    assert numbered.result["rows"] == done.result["rows"]
+    path.write_text("0,1,2,3,4\n1,1,1,1,1\n")
+    assert "5 columns are no labels" in protolabel("predict", folder, path).stderr
     path.write_text("p,q,r\n1,,2\n")
     assert "values are missing" in protolabel("predict", folder, path).stderr
     path.write_text("p,q\n1,2\n")

@@ -64,7 +64,7 @@ def test_each_column_encoded_or_dropped_has_its_message(tmp_path: Path) -> None:
         "column 'colour' was encoded as 2 columns of 0 and 1",
         "column 'id' was dropped: it numbers the rows",
         "column 'comment' was dropped: as asked",
-        "column 'empty' was dropped: its first rows hold no value",
+        "column 'empty' was dropped: it holds no value",
         "column 'size' has 1 missing values, read as NaN; impute them before fitting",
     }
 
@@ -94,6 +94,66 @@ def test_categories_beyond_the_first_block_are_found(tmp_path: Path) -> None:
     assert dataset.feature_names == ("size", "when=early", "when=late")
     assert dataset.X[:, 1].sum() == 2000
     assert dataset.X[:, 2].sum() == 500
+
+
+def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{i},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"
+        for i in range(2200)
+    )
+    dataset = read_csv(write(tmp_path, "size,number,word,truth,empty,tags\n" + rows))
+    assert dataset.feature_names == ("size", "number", "word=red", "truth")
+    _, number, word, truth = dataset.X.T
+    assert np.array_equal(np.isnan(number), np.arange(2200) < 1000)
+    assert number[1000:].tolist() == list(range(1000, 2200))
+    assert np.flatnonzero(word).tolist() == [2100]
+    assert np.array_equal(np.isnan(truth), np.arange(2200) <= 1500)
+    assert "column 'empty' was dropped: it holds no value" in dataset.provenance.notes
+
+
+def test_an_identifier_that_begins_late_does_not_number_the_rows(tmp_path: Path) -> None:
+    rows = "".join(f"1,{i if i >= 1000 else ''},a\n" for i in range(1500))
+    assert read_csv(write(tmp_path, "size,id,tags\n" + rows)).feature_names == ("size", "id")
+
+
+def test_a_separator_that_first_occurs_late_is_used(tmp_path: Path) -> None:
+    path = write(tmp_path, "size,tags\n" + "1,calm\n2,happy\n" * 600 + "3,calm;happy\n")
+    dataset = read_csv(path)
+    assert dataset.label_names == ("calm", "happy")
+    assert dataset.Y[[0, 1, 1200]].toarray().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert "tags were split at ';'" in dataset.provenance.notes
+
+
+def test_a_second_separator_that_occurs_late_is_an_error_with_the_remedy(tmp_path: Path) -> None:
+    rows = '1,"A, x"\n' * 1100 + '2,"A, x|B"\n'
+    path = write(tmp_path, "size,tags\n" + rows)
+    with pytest.raises(DatasetError) as caught:
+        read_csv(path)
+    assert str(caught.value) == (
+        f"{path}, line 1102: 'A, x|B' in column 'tags' holds '|', but the tags before it were "
+        "split at ','; say with tag_separator what stands between tags"
+    )
+    dataset = read_csv(path, options=TableOptions(tag_separator="|"))
+    assert dataset.label_names == ("A, x", "B")
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Inf", "+Infinity", "∞", "1e999", "-1e999"])
+@pytest.mark.parametrize("row", [3, 1200])
+def test_an_infinite_number_is_named_with_the_remedy(cell: str, row: int, tmp_path: Path) -> None:
+    rows = [f"{i}.5,a\n" for i in range(1500)]
+    rows[row] = f"{cell},a\n"
+    path = write(tmp_path, "size,tags\n" + "".join(rows))
+    with pytest.raises(DatasetError) as caught:
+        read_csv(path)
+    assert str(caught.value) == (
+        f"{path}, line {row + 2}: {cell!r} in column 'size' is not a finite number; correct the "
+        "cell, or leave it empty if the value is unknown"
+    )
+
+
+def test_a_word_that_spells_an_infinite_number_stays_a_word(tmp_path: Path) -> None:
+    dataset = read_csv(write(tmp_path, "form,tags\ninf,a\npast,a\n"))
+    assert dataset.feature_names == ("form=inf", "form=past")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +222,33 @@ def test_parquet_with_delimited_tags_or_label_columns(tmp_path: Path) -> None:
     assert read_quietly(path, drop=["l"]).label_names == ("a", "b")
     by_column = read_quietly(path, labels=["l"], drop=["tags"])
     assert by_column.Y.toarray().tolist() == [[1], [0]]
+
+
+def test_a_parquet_column_of_numbers_with_an_infinite_one_is_refused(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    for values in ([1.5, float("inf"), None], [None, float("-inf"), float("nan")]):
+        pq.write_table(pa.table({"size": values, "tags": ["a"] * 3}), path)
+        with pytest.raises(DatasetError, match=r"line 2: '-?inf' in column 'size' is not "):
+            read_parquet(path)
+
+
+def test_the_index_of_pandas_is_no_feature(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "tags": ["a", "b", "a"]}, index=[7, 2, 9])
+    frame.to_parquet(path)
+    dataset = read_quietly(path)
+    assert dataset.feature_names == ("size",)
+    note = "column '__index_level_0__' was dropped: it is the index of the table"
+    assert note in dataset.provenance.notes
+    frame.rename_axis("label").to_parquet(path)
+    assert read_quietly(path).feature_names == ("size",)
+    asked = read_quietly(path, tags="tags", categorical=["label"])
+    assert asked.feature_names == ("size", "label=7", "label=2", "label=9")
 
 
 def test_parquet_dates_are_dropped_with_a_message(tmp_path: Path) -> None:

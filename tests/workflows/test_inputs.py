@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.exceptions import DatasetError
+from protolabel.exceptions import DatasetError, ModelFileError
 from protolabel.preprocessing.table import Numbers, Words
 from protolabel.workflows.inputs import (
     PlainInputs,
@@ -77,6 +77,18 @@ def test_a_table_is_stored_and_takes_named_sparse_rows(sparse_rows):
     assert inputs.encode(sparse_rows).tolist() == [[1.0, 2.0], [0.0, 0.0]]
     with pytest.raises(DatasetError, match="sparse without names"):
         inputs.encode(SparseRows(sparse_rows.matrix, None))
+
+
+def test_the_separator_of_tags_is_stored_and_files_without_it_are_read():
+    columns = [Numbers("a", np.array([1.0, 3.0]))]
+    with_tags = fit_inputs(columns, np.arange(2), tag_separator="|")
+    assert stored(with_tags).tag_separator == "|"
+    without = fit_inputs(columns, np.arange(2))
+    assert "tag_separator" not in without.to_json()
+    assert stored(without).tag_separator is None
+    damaged = with_tags.to_json() | {"tag_separator": 3}
+    with pytest.raises(ModelFileError, match="tag_separator is 3; expected a string"):
+        inputs_from_json(damaged, Path("columns.json"))
 
 
 def test_a_model_saved_alone_gets_dense_rows_where_it_centres_them(sparse_rows):

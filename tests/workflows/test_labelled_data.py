@@ -29,6 +29,36 @@ def test_numbers_words_and_gaps_stay_as_they_are(tmp_path):
     assert not any("before fitting" in note for note in data.notes)
 
 
+def test_what_stood_between_tags_is_kept(tmp_path):
+    path = write(tmp_path / "t.csv", "size;tags", "1;A, x|B", "2;B")
+    data = read_labelled(path, FileOptions())
+    assert (data.label_names, data.tag_separator) == (("A, x", "B"), "|")
+    path = write(tmp_path / "u.csv", "size;tags", "1;A", "2;B")
+    assert read_labelled(path, FileOptions()).tag_separator is None
+
+
+def test_the_index_of_pandas_is_neither_a_feature_nor_a_label(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"size": [1.0, 2.0], "a": [0, 1], "b": [1, 1]}, index=[7, 5]).to_parquet(path)
+    data = read_labelled(path, FileOptions(n_labels=2))
+    assert data.label_names == ("a", "b")
+    assert [column.name for column in data.content] == ["size"]
+    with pytest.raises(DatasetError, match="has 3 columns; its last 3 cannot be labels"):
+        read_labelled(path, FileOptions(n_labels=3))
+
+
+def test_lists_of_parquet_have_no_separator_to_keep(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"size": [1.0, 2.0], "tags": [["A; x", "B"], ["B"]]}), path)
+    data = read_labelled(path, FileOptions())
+    assert (data.label_names, data.tag_separator) == (("A; x", "B"), None)
+
+
 def test_a_column_of_too_many_words_is_left_out(tmp_path):
     rows = [f"{n},word{n},{n % 2}" for n in range(70)]
     path = write(tmp_path / "t.csv", "size,title,a", *rows)

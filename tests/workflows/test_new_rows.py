@@ -5,7 +5,7 @@ import pytest
 
 from protolabel.exceptions import DatasetError
 from protolabel.workflows.file_options import FileOptions
-from protolabel.workflows.inputs import SparseInputs, fit_inputs
+from protolabel.workflows.inputs import PlainInputs, SparseInputs, TableInputs, fit_inputs
 from protolabel.workflows.labelled_data import read_labelled
 from protolabel.workflows.new_rows import read_rows
 
@@ -63,3 +63,125 @@ def test_columns_are_kept_from_tables_alone(tmp_path):
     assert read_rows(path, few, ("a",), FileOptions(), keep=("a",)).kept == {"a": ["0"]}
     with pytest.raises(DatasetError, match="there is no column 'id'"):
         read_rows(path, few, ("a",), FileOptions(), keep=("id",))
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    """What a model takes that was trained on tags split at a bar, and its labels."""
+    path = write(tmp_path / "train.csv", "size;tags", "1;A, x|B", "2;B", "3;A, x")
+    data = read_labelled(path, FileOptions())
+    inputs = fit_inputs(data.content, np.arange(3), tag_separator=data.tag_separator)
+    return inputs, data.label_names
+
+
+def test_tags_are_split_as_in_training(tagged, tmp_path):
+    inputs, names = tagged
+    single = write(tmp_path / "single.csv", "size;tags", "1;A, x", "2;B")
+    rows = read_rows(single, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 0], [0, 1]]
+    assert rows.notes == ()
+    # A model of a version that did not store the separator: no label is split.
+    before = TableInputs(inputs.table)
+    rows = read_rows(single, before, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 0], [0, 1]]
+    several = write(tmp_path / "several.csv", "size\ttags", "1\tB;A, x", "2\tB")
+    rows = read_rows(several, before, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+def test_what_the_user_says_stands_between_tags_comes_first(tagged, tmp_path):
+    inputs, names = tagged
+    path = write(tmp_path / "new.csv", "size\ttags", "1\tB;A, x", "2\tB")
+    options = FileOptions(tag_separator=";")
+    rows = read_rows(path, inputs, names, options, wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+def test_tags_that_the_model_does_not_know_are_told(tagged, tmp_path):
+    inputs, names = tagged
+    path = write(tmp_path / "new.csv", "size\ttags", "1\tB|C", "2\tC|D|A, x", "3\tB;A, x")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=("B",))
+    assert rows.Y.toarray().tolist() == [[1], [0], [0]]
+    [note] = rows.notes
+    assert note.startswith(
+        "column 'tags' has 4 tags that the model does not know, as 'B;A, x', 'C', 'D'; they are "
+        "left out."
+    )
+
+
+def test_tags_may_lack_the_labels_asked_for(tagged, tmp_path):
+    inputs, names = tagged
+    path = write(tmp_path / "new.csv", "size\ttags", "1\tB", "2\t")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=("A, x",))
+    assert rows.Y.toarray().tolist() == [[0], [0]]
+
+
+def test_lists_of_parquet_are_not_split_again(tagged, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    inputs, names = tagged
+    path = tmp_path / "new.parquet"
+    pq.write_table(pa.table({"size": [1.0, 2.0], "tags": [["A, x", "B"], ["B"]]}), path)
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("lines", [["size,tags"], ["size,A,B"]])
+def test_labels_of_no_rows_are_refused(lines, tmp_path):
+    path = write(tmp_path / "new.csv", *lines)
+    inputs = PlainInputs(1, ("size",), needs_dense=True)
+    with pytest.raises(DatasetError, match="line 2: the table has a header but no rows"):
+        read_rows(path, inputs, ("A", "B"), FileOptions(), wanted_labels=("A", "B"))
+
+
+def test_an_infinite_number_is_refused_with_its_line(tmp_path):
+    path = write(tmp_path / "new.csv", "size,other", "1,2", "1e999,2")
+    with pytest.raises(DatasetError, match="line 3: '1e999' in column 'size' is not a finite"):
+        read_rows(path, PlainInputs(1, ("size",), needs_dense=True), ("A",), FileOptions())
+
+
+NUMBERED = PlainInputs(3, None, needs_dense=True)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("0,1,2", [1, 2, 3]),
+        ("2,1,0", [1, 2, 3]),
+        ("x,y,1", [1, 2, 3]),
+        ("0,x,1,y,z", [2, 4, 5]),
+    ],
+)
+def test_numbered_labels_do_not_hide_numbered_columns(header, expected, tmp_path):
+    cells = ",".join(str(number + 1) for number in range(header.count(",") + 1))
+    path = write(tmp_path / "new.csv", header, cells)
+    assert read_rows(path, NUMBERED, ("0", "1"), FileOptions()).X.tolist() == [expected]
+
+
+@pytest.mark.parametrize(("header", "count"), [("0,1,2,3,4", 5), (",0,1,2,3", 5), ("0,1", 0)])
+def test_numbered_columns_that_do_not_fit_are_refused(header, count, tmp_path):
+    path = write(tmp_path / "new.csv", header, ",".join("1" * (header.count(",") + 1)))
+    message = f"{count} columns are no labels, but the model has 3 features"
+    with pytest.raises(DatasetError, match=message):
+        read_rows(path, NUMBERED, ("0", "1"), FileOptions())
+
+
+def test_numbered_labels_are_read_beside_named_columns_alone(tmp_path):
+    names = ("0", "1")
+    path = write(tmp_path / "test.csv", "x,0,y,1,z", "5,0,6,1,7")
+    rows = read_rows(path, NUMBERED, names, FileOptions(), wanted_labels=names)
+    assert (rows.X.tolist(), rows.Y.toarray().tolist()) == ([[5, 6, 7]], [[0, 1]])
+    path = write(tmp_path / "unclear.csv", "0,1,2,3,4", "0,1,5,6,7")
+    with pytest.raises(DatasetError, match="so is column '2', which is none of them; give"):
+        read_rows(path, NUMBERED, names, FileOptions(), wanted_labels=names)
+
+
+def test_the_index_of_pandas_is_left_out_where_columns_have_no_names(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [1.0], "y": [2.0], "z": [3.0]}, index=["row"]).to_parquet(path)
+    rows = read_rows(path, NUMBERED, ("0", "1"), FileOptions(), keep=("__index_level_0__",))
+    assert rows.X.tolist() == [[1, 2, 3]]
+    assert rows.kept == {"__index_level_0__": ["row"]}

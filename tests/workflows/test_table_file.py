@@ -4,8 +4,9 @@ import gzip
 
 import pytest
 
+from protolabel.datasets.readers.table_columns import LIST_SEPARATOR
 from protolabel.exceptions import DatasetError
-from protolabel.workflows.table_file import LIST_SEPARATOR, open_table
+from protolabel.workflows.table_file import open_table
 
 
 def cells(path, kind="csv", **options):
@@ -73,3 +74,19 @@ def test_parquet_gives_the_same_cells(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DatasetError, match="is not a whole Parquet file"):
         cells(path, "parquet")
+
+
+def test_the_index_of_pandas_is_known_by_its_metadata_or_name(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    table = pa.table({"n": [1.5], "song": ["a"], "__index_level_1__": [7]})
+    pq.write_table(table.replace_schema_metadata({"pandas": '{"index_columns": ["song"]}'}), path)
+    with open_table(path, "parquet") as opened:
+        assert opened.index_columns == {"song", "__index_level_1__"}
+        assert opened.columns() == ("n",)
+    for odd in ("{", "[1]", '{"index_columns": {"song": 1}}', '{"index_columns": [{}, "other"]}'):
+        pq.write_table(table.replace_schema_metadata({"pandas": odd}), path)
+        with open_table(path, "parquet") as opened:
+            assert opened.index_columns == {"__index_level_1__"}

@@ -19,6 +19,7 @@ from protolabel.exceptions import DatasetError, ModelFileError
 from protolabel.preprocessing.table import NumberRule, Numbers, TablePreprocessor, WordRule
 from protolabel.safefiles.fields import Fields
 from protolabel.workflows.labelled_data import Content, SparseRows, dense_columns
+from protolabel.workflows.wording import some_names
 
 # Word counts as weighted by the readers of text.
 _MIN_TEXTS_OF_A_WORD = 2
@@ -26,9 +27,13 @@ _MIN_TEXTS_OF_A_WORD = 2
 
 @dataclass(frozen=True)
 class TableInputs:
-    """Columns of numbers and words, found by their names."""
+    """Columns of numbers and words, found by their names.
+
+    ``tag_separator`` is what stood between the labels of a cell, where there was such a column.
+    """
 
     table: TablePreprocessor
+    tag_separator: str | None = None
 
     @property
     def n_features(self) -> int:
@@ -46,14 +51,17 @@ class TableInputs:
             if content.names is None:
                 raise DatasetError(
                     "the model was trained on a table, the rows are sparse without names; give a "
-                    f"file with the columns {_some([rule.name for rule in self.table.rules])}"
+                    f"file with the columns {some_names([rule.name for rule in self.table.rules])}"
                 )
             content = dense_columns(content.matrix.toarray(), content.names)
         return self.table.transform(_columns(content))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"kind": "table", "columns": self.table.to_json()}
+        document: dict[str, Any] = {"kind": "table", "columns": self.table.to_json()}
+        if self.tag_separator is not None:
+            document["tag_separator"] = self.tag_separator
+        return document
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,9 @@ StoredInputs: TypeAlias = TableInputs | SparseInputs | TextInputs
 Inputs: TypeAlias = StoredInputs | PlainInputs
 
 
-def fit_inputs(content: Content, rows: NDArray[Any]) -> StoredInputs:
+def fit_inputs(
+    content: Content, rows: NDArray[Any], *, tag_separator: str | None = None
+) -> StoredInputs:
     """Learn from the training rows what becomes of the content of a file.
 
     Parameters
@@ -175,6 +185,8 @@ def fit_inputs(content: Content, rows: NDArray[Any]) -> StoredInputs:
     content : columns, SparseRows or texts
     rows : ndarray of int
         Numbers of the training rows.
+    tag_separator : str or None, default=None
+        What stood between the tags of a table.
 
     Examples
     --------
@@ -185,7 +197,7 @@ def fit_inputs(content: Content, rows: NDArray[Any]) -> StoredInputs:
         return SparseInputs(content.matrix.shape[1], content.names, content.feature_base)
     if content and isinstance(content[0], str):
         return TextInputs.fit([str(content[row]) for row in rows])
-    return TableInputs(TablePreprocessor.fit(_columns(content), rows))
+    return TableInputs(TablePreprocessor.fit(_columns(content), rows), tag_separator)
 
 
 def inputs_of_model(model: Any) -> PlainInputs:
@@ -209,8 +221,11 @@ def inputs_from_json(value: Any, path: Path) -> StoredInputs:
     """
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind == "table":
-        entry = Fields(value, "inputs", path, {"kind", "columns"})
-        return TableInputs(TablePreprocessor.from_json(entry.raw("columns"), path))
+        # Files of versions that did not store the separator have no such entry.
+        optional = {"tag_separator"} & set(value)
+        entry = Fields(value, "inputs", path, {"kind", "columns"} | optional)
+        separator = entry.text("tag_separator") if optional else None
+        return TableInputs(TablePreprocessor.from_json(entry.raw("columns"), path), separator)
     if kind == "sparse":
         entry = Fields(value, "inputs", path, {"kind", "n_features", "names", "feature_base"})
         n_features = entry.integer("n_features", low=1, high=2**31)
@@ -256,8 +271,8 @@ def _sparse_rows(content: Content) -> SparseRows:
     words = [column.name for column in columns if not isinstance(column, Numbers)]
     if words:
         raise DatasetError(
-            f"the model was trained on numbers, but {_some(words)} holds words; encode them as in "
-            "the training data"
+            f"the model was trained on numbers, but {some_names(words)} holds words; encode them "
+            "as in the training data"
         )
     dense = np.column_stack([column.values for column in columns])
     return SparseRows(sp.csr_array(dense), tuple(column.name for column in columns))
@@ -276,7 +291,7 @@ def _placement(found: Sequence[str], wanted: Sequence[str]) -> Any:
     missing = [name for name in wanted if name not in place]
     if missing:
         raise DatasetError(
-            f"the rows lack {_some(missing)} of the {len(wanted)} features that the model was "
+            f"the rows lack {some_names(missing)} of the {len(wanted)} features that the model was "
             "trained on; give rows with the same features"
         )
     rows = np.array([place[name] for name in wanted])
@@ -297,8 +312,3 @@ def _refusal(path: Path, found: str) -> ModelFileError:
         f"{path}: {found}. The file is damaged or was made by something else; train or fetch the "
         "model again."
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    text = ", ".join(repr(name) for name in names[:5])
-    return text if len(names) <= 5 else f"{text} and {len(names) - 5} more"

@@ -37,7 +37,7 @@ from protolabel.datasets.readers.table_columns import CategoryColumn, NumberColu
 from protolabel.exceptions import DatasetError
 from protolabel.preprocessing.table import MISSING_CODE, Numbers, TableColumns, Words
 from protolabel.workflows.file_options import TABLE_FORMATS, FileOptions, format_of
-from protolabel.workflows.table_file import LIST_SEPARATOR, open_table
+from protolabel.workflows.table_file import open_table
 
 _COUNTED_FROM = re.compile(r"features are taken to be counted from (\d)")
 Texts: TypeAlias = tuple[str, ...]
@@ -74,6 +74,8 @@ class LabelledData:
         The split predefined by the source.
     notes : tuple of str, default=()
         What reading did to columns.
+    tag_separator : str or None, default=None
+        What stood between labels, in a table that has several in a cell.
     """
 
     name: str
@@ -82,6 +84,7 @@ class LabelledData:
     label_names: tuple[str, ...]
     split: Split | None = None
     notes: tuple[str, ...] = ()
+    tag_separator: str | None = None
 
 
 def read_labelled(source: str | Path, options: FileOptions) -> LabelledData:
@@ -194,33 +197,39 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
     with open_table(path, kind, delimiter=options.delimiter, encoding=options.encoding) as table:
         labels = options.labels
         if options.n_labels is not None:
-            if options.n_labels >= len(table.header):
+            columns = table.columns()
+            if options.n_labels >= len(columns):
                 raise DatasetError(
-                    f"{path} has {len(table.header)} columns; its last {options.n_labels} cannot "
-                    "be labels and leave any feature"
+                    f"{path} has {len(columns)} columns; its last {options.n_labels} cannot be "
+                    "labels and leave any feature"
                 )
-            labels = table.header[-options.n_labels :]
+            labels = columns[-options.n_labels :]
         builder = TableBuilder(
             path,
             list(table.header),
             TableOptions(
                 labels, options.tags, options.tag_separator, options.categorical, options.drop
             ),
+            list_columns=table.list_columns,
+            index_columns=table.index_columns,
         )
-        if options.tag_separator is None and builder.tag_name in table.list_columns:
-            builder.options = replace(builder.options, tag_separator=LIST_SEPARATOR)
         for block in table.blocks:
             builder.add_block(block.columns, block.line_numbers)
     dataset = builder.finish(stem_of(path))
-    columns = _table_columns(builder)
+    features = _table_columns(builder)
     notes = [note for note in dataset.provenance.notes if not note.endswith("before fitting")]
-    missing = [c.name for c in columns if isinstance(c, Numbers) and np.isnan(c.values).any()]
+    missing = [c.name for c in features if isinstance(c, Numbers) and np.isnan(c.values).any()]
     if missing:
         notes.append(
             f"missing numbers become the mean of the training rows in: {', '.join(missing)}"
         )
     return LabelledData(
-        dataset.name, columns, dataset.Y, tuple(dataset.label_names), None, tuple(notes)
+        dataset.name,
+        features,
+        dataset.Y,
+        tuple(dataset.label_names),
+        notes=tuple(notes),
+        tag_separator=builder.tag_separator,
     )
 
 

@@ -6,18 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.csv_blocks import Block, open_csv
-from protolabel.exceptions import DatasetError
-
-_BLOCK_ROWS = 1000
-_BLOCK_CELLS = 65_536
-_THRIFT_BYTES = 16 * 1024 * 1024
-# What joins the items of a list cell of Parquet.
-LIST_SEPARATOR = "\x1f"
+from protolabel.datasets.readers.parquet_blocks import open_parquet
 
 
 @dataclass(frozen=True)
@@ -32,13 +25,20 @@ class TableFile:
         Names of the columns, all different.
     blocks : iterator of Block
     list_columns : frozenset of str
-        Columns whose cells are lists, joined by :data:`LIST_SEPARATOR`.
+        Columns whose cells are lists, joined by ``LIST_SEPARATOR``.
+    index_columns : frozenset of str
+        Columns that pandas stored the names of the rows in; they are no features.
     """
 
     path: Path
     header: tuple[str, ...]
     blocks: Iterator[Block]
     list_columns: frozenset[str] = frozenset()
+    index_columns: frozenset[str] = frozenset()
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that say something of the rows, labels among them."""
+        return tuple(name for name in self.header if name not in self.index_columns)
 
 
 @contextmanager
@@ -75,83 +75,17 @@ def open_table(
     [[('1', '2'), ('red', 'blue')]]
     """
     if kind == "csv":
-        yield _open_csv(path, delimiter, encoding, limits)
+        header, blocks = open_csv(path, delimiter, encoding, limits)
+        yield TableFile(path, _checked_header(path, header), blocks)
         return
-    with _parquet_errors(path):
-        yield from _open_parquet(path, limits)
-
-
-def _open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimits) -> TableFile:
-    header, blocks = open_csv(path, delimiter, encoding, limits)
-    return TableFile(path, _checked_header(path, header), blocks)
-
-
-@contextmanager
-def _parquet_errors(path: Path) -> Iterator[None]:
-    """Turn what pyarrow raises for a damaged file into one kind of error."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError as error:
-        raise DatasetError(
-            f"reading {path} needs pyarrow; install it with: pip install 'protolabel[frames]'"
-        ) from error
-    try:
-        yield
-    except (pa.ArrowException, OverflowError, UnicodeDecodeError, MemoryError) as error:
-        raise DatasetError(
-            f"{path} is not a whole Parquet file ({error}); fetch it again"
-        ) from error
-
-
-def _open_parquet(path: Path, limits: ReadLimits) -> Iterator[TableFile]:
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    with pq.ParquetFile(
-        path,
-        thrift_string_size_limit=_THRIFT_BYTES,
-        thrift_container_size_limit=_THRIFT_BYTES,
-        page_checksum_verification=True,
-    ) as file:
-        _check_size(path, file.metadata, limits)
-        schema = file.schema_arrow
-        header = _checked_header(path, [str(name) for name in schema.names])
-        lists = frozenset(
-            name for name, kind in zip(header, schema.types, strict=True) if "list" in str(kind)
+    with open_parquet(path, limits) as found:
+        yield TableFile(
+            path,
+            _checked_header(path, found.header),
+            found.blocks,
+            found.list_columns,
+            found.index_columns,
         )
-        yield TableFile(path, header, _parquet_blocks(file), lists)
-
-
-def _parquet_blocks(file: Any) -> Iterator[Block]:
-    n_rows = 0
-    for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
-        if batch.num_rows:
-            numbers = range(n_rows + 1, n_rows + 1 + batch.num_rows)
-            columns = [[_token(cell) for cell in column.to_pylist()] for column in batch.columns]
-            yield Block(columns, numbers)
-        n_rows += batch.num_rows
-
-
-def _check_size(path: Path, metadata: Any, limits: ReadLimits) -> None:
-    """Refuse a file that declares more content than it may unpack to."""
-    declared = [
-        metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
-    ]
-    budget = limits.content_budget(path.stat().st_size)
-    if min(declared, default=0) < 0 or sum(declared) > budget or metadata.num_rows > budget:
-        raise DatasetError(
-            f"{path} declares {sum(declared)} bytes and {metadata.num_rows} rows; the limit for a "
-            f"file of this size is {budget}"
-        )
-
-
-def _token(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return LIST_SEPARATOR.join(str(item) for item in value)
-    return str(value)
 
 
 def _checked_header(path: Path, names: Sequence[str]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def train_model(
     (1500, 917)
     """
     train, test = split_rows(data, test_size=test_size, hold_out=hold_out, seed=seed)
-    inputs = fit_inputs(data.content, train)
+    inputs = fit_inputs(data.content, train, tag_separator=data.tag_separator)
     X = inputs.encode(data.content)
     if X.shape[1] == 0:
         raise DatasetError(f"{data.name}: the training rows have no value in any column")

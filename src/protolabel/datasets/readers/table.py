@@ -16,20 +16,22 @@ from protolabel.datasets.dataset import MultiLabelDataset, Provenance
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.table_columns import (
+    LIST_SEPARATOR,
     TRUTH_WORDS,
     CategoryColumn,
     DroppedColumn,
+    EmptyColumn,
     LabelColumn,
     NumberColumn,
     TableColumn,
     TagColumn,
     TokenError,
+    is_infinite,
     is_missing,
     is_number,
 )
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
-_TAG_SEPARATORS = (";", "|", ",")
 _IDENTIFIER_NAMES = frozenset({"", "id", "index", "row", "row_id", "unnamed: 0"})
 
 
@@ -45,7 +47,7 @@ class TableOptions:
         Name of a column with several labels a cell. With neither, a column named tags, labels
         or the like is used.
     tag_separator : str, default=None
-        What stands between tags; None finds it in the first rows.
+        What stands between tags; None takes the first of semicolon, bar and comma that occurs.
     categorical : sequence of str, default=()
         Columns of words, even where they look like numbers.
     drop : sequence of str, default=()
@@ -75,6 +77,10 @@ class TableBuilder:
         What the user says about them.
     limits : ReadLimits, default=DEFAULT_LIMITS
         How many labels to accept.
+    list_columns : frozenset of str, default=frozenset()
+        Columns whose cells are lists, joined by ``LIST_SEPARATOR``.
+    index_columns : frozenset of str, default=frozenset()
+        Columns that name the rows, features only where ``categorical`` has them.
     """
 
     def __init__(
@@ -83,32 +89,49 @@ class TableBuilder:
         header: list[str],
         options: TableOptions,
         limits: ReadLimits = DEFAULT_LIMITS,
+        *,
+        list_columns: frozenset[str] = frozenset(),
+        index_columns: frozenset[str] = frozenset(),
     ) -> None:
         self.path = path
         self.header = header
         self.options = options
         self.limits = limits
+        self.list_columns = list_columns
+        self.index_columns = index_columns
         self.notes: list[str] = []
         self.columns: list[TableColumn] = []
         self._check_header()
         self.tag_name = self._find_tags()
 
     def add_block(self, columns: Sequence[Sequence[str]], line_numbers: Sequence[int]) -> None:
-        """Add rows given column by column; the first block decides what each column is."""
+        """Add rows given column by column; the first block with a value decides on a column."""
         if not self.columns:
-            self.columns = [
-                self._plan(name, tokens) for name, tokens in zip(self.header, columns, strict=True)
-            ]
-        for column, tokens in zip(self.columns, columns, strict=True):
+            self.columns = [EmptyColumn(name) for name in self.header]
+        for position, (column, tokens) in enumerate(zip(self.columns, columns, strict=True)):
             try:
-                column.append(tokens)
+                if isinstance(column, EmptyColumn):
+                    self.columns[position] = self._decide(column, tokens)
+                self.columns[position].append(tokens)
             except TokenError as error:
                 raise problem_at(self.path, line_numbers[error.row], str(error)) from error
+
+    @property
+    def tag_separator(self) -> str | None:
+        """What tags were split at; None where nothing was, or where cells are lists."""
+        marks = [column.separator for column in self.columns if isinstance(column, TagColumn)]
+        return next((mark for mark in marks if mark != LIST_SEPARATOR), None)
 
     def finish(self, name: str) -> MultiLabelDataset:
         """Return the dataset."""
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
+        self.columns = [
+            DroppedColumn(column.name, "it holds no value")
+            if isinstance(column, EmptyColumn)
+            else column
+            for column in self.columns
+        ]
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -140,7 +163,9 @@ class TableBuilder:
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:
             return self.options.tags
-        by_lower = {name.strip().lower(): name for name in self.header}
+        by_lower = {
+            name.strip().lower(): name for name in self.header if name not in self.index_columns
+        }
         for candidate in TAG_COLUMN_NAMES:
             if candidate in by_lower:
                 self.notes.append(f"column {by_lower[candidate]!r} was taken as the tags")
@@ -152,38 +177,42 @@ class TableBuilder:
             f"with a column of tags. The columns are {', '.join(self.header[:20])}",
         )
 
-    def _plan(self, name: str, tokens: Sequence[str]) -> TableColumn:
-        """Decide what a column is from its first block."""
+    def _decide(self, column: EmptyColumn, tokens: Sequence[str]) -> TableColumn:
+        """Return what a column is, holding the rows that it had no value in."""
+        decided = self._plan(column, tokens)
+        if decided is not column and column.n_rows:
+            decided.append([""] * column.n_rows)
+        return decided
+
+    def _plan(self, column: EmptyColumn, tokens: Sequence[str]) -> TableColumn:
+        """Decide what a column is from its first block with a value."""
+        name = column.name
         if name == self.tag_name:
-            return TagColumn(name, self._find_separator(tokens), self.limits.max_columns)
+            is_list = self.options.tag_separator is None and name in self.list_columns
+            separator = LIST_SEPARATOR if is_list else self.options.tag_separator
+            return TagColumn(name, separator, self.limits.max_columns)
         if name in (self.options.labels or ()):
             return LabelColumn(name)
         if name in self.options.drop:
             return DroppedColumn(name, "as asked")
         if name in self.options.categorical:
             return CategoryColumn(name, self.options.max_categories)
+        if name in self.index_columns:
+            return DroppedColumn(name, "it is the index of the table")
         present = [token.strip() for token in tokens if not is_missing(token.strip())]
         if not present:
-            return DroppedColumn(name, "its first rows hold no value")
+            return column
         distinct = set(present)
-        if all(is_number(token) for token in distinct):
-            if name.strip().lower() in _IDENTIFIER_NAMES and len(distinct) == len(tokens) > 1:
+        # An infinite number is refused as a cell of a column of numbers, with its line.
+        if all(is_number(token) or is_infinite(token) for token in distinct):
+            is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
+            if is_identifier and len(distinct) == len(tokens) > 1:
                 return DroppedColumn(name, "it numbers the rows")
             return NumberColumn(name)
         if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
             self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
             return NumberColumn(name, is_truth=True)
         return CategoryColumn(name, self.options.max_categories)
-
-    def _find_separator(self, tokens: Sequence[str]) -> str | None:
-        if self.options.tag_separator is not None:
-            return self.options.tag_separator
-        for separator in _TAG_SEPARATORS:
-            if any(separator in token for token in tokens):
-                self.notes.append(f"tags were split at {separator!r}")
-                return separator
-        self.notes.append("each cell of the tags was taken as one tag: no separator was found")
-        return None
 
     def _labels(self) -> tuple[Any, tuple[str, ...]]:
         """Return the label matrix and the names of its columns."""
@@ -199,6 +228,12 @@ class TableBuilder:
                 Y, tags = column.finish()
                 matrices.append(Y)
                 names += tags
+                if self.options.tag_separator is None and self.tag_separator is not None:
+                    self.notes.append(f"tags were split at {self.tag_separator!r}")
+                elif column.separator is None:
+                    self.notes.append(
+                        "each cell of the tags was taken as one tag: no separator was found"
+                    )
         return sparse.hstack(matrices, format="csr", dtype=np.int32), names
 
     def _features(self) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:

@@ -15,6 +15,11 @@ from protolabel.datasets.growing import GrowingArray, GrowingCsr
 
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 TRUTH_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
+# The first of them that occurs stands between tags, unless the user says what does.
+TAG_SEPARATORS = (";", "|", ",")
+# What joins the items of a list cell, so that lists and delimited cells take one way.
+LIST_SEPARATOR = "\x1f"
+_INFINITE = re.compile(r"[-+]?(?:inf|infinity|∞)", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
@@ -51,6 +56,18 @@ class TokenError(ValueError):
         self.row = row
 
 
+class EmptyColumn(TableColumn):
+    """A column without any value so far; the first value will decide what it is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.n_rows = 0
+
+    def append(self, tokens: Sequence[str]) -> None:
+        """Count the rows."""
+        self.n_rows += len(tokens)
+
+
 class NumberColumn(TableColumn):
     """Numbers; yes and no count as 1 and 0, missing values become NaN."""
 
@@ -72,6 +89,8 @@ class NumberColumn(TableColumn):
             return TRUTH_WORDS[token.lower()]
         if is_number(token):
             return float(token)
+        if is_infinite(token):
+            raise infinite_cell(row, token, self.name)
         raise TokenError(
             row,
             f"{token[:40]!r} in column {self.name!r} is not a number, as the first rows are; name "
@@ -137,20 +156,58 @@ class LabelColumn(TableColumn):
 
 
 class TagColumn(TableColumn):
-    """Several labels in one cell, split at a separator."""
+    """Several labels in one cell, split at a separator.
 
-    def __init__(self, name: str, separator: str | None, max_tags: int) -> None:
+    Parameters
+    ----------
+    name : str
+        Name in the header.
+    separator : str or None
+        What stands between tags; None takes the first of ``possible`` that a cell has.
+    max_tags : int
+        How many different tags to accept.
+    possible : sequence of str, default=TAG_SEPARATORS
+        Separators to look for, those that come first being preferred.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        separator: str | None,
+        max_tags: int,
+        possible: Sequence[str] = TAG_SEPARATORS,
+    ) -> None:
         super().__init__(name)
         self.separator = separator
         self.max_tags = max_tags
         self.entries = GrowingCsr(np.int32)
         self.code_of: dict[str, int] = {}
+        self._possible = possible if separator is None else ()
 
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of cells."""
+        self._find_separator(tokens)
         self.append_lists(
             [token.split(self.separator) if self.separator else [token] for token in tokens]
         )
+
+    def _find_separator(self, tokens: Sequence[str]) -> None:
+        """Take the separator that occurs first: the cells before were single tags."""
+        for mark in self._possible:
+            if mark == self.separator:
+                return
+            row = next((row for row, token in enumerate(tokens) if mark in token), None)
+            if row is None:
+                continue
+            if self.separator is not None:
+                raise TokenError(
+                    row,
+                    f"{tokens[row][:40]!r} in column {self.name!r} holds {mark!r}, but the tags "
+                    f"before it were split at {self.separator!r}; say with tag_separator what "
+                    "stands between tags",
+                )
+            self.separator = mark
+            return
 
     def append_lists(self, cells: Sequence[Sequence[str]]) -> None:
         """Add a block of cells that are split already."""
@@ -185,3 +242,19 @@ def is_missing(token: str) -> bool:
 def is_number(token: str) -> bool:
     """Tell whether a stripped token is a finite decimal number."""
     return _NUMBER.fullmatch(token) is not None and abs(float(token)) != float("inf")
+
+
+def is_infinite(token: str) -> bool:
+    """Tell whether a stripped token is a number, but not a finite one."""
+    if _NUMBER.fullmatch(token) is not None:
+        return abs(float(token)) == float("inf")
+    return _INFINITE.fullmatch(token) is not None
+
+
+def infinite_cell(row: int, token: str, name: str) -> TokenError:
+    """The error for a cell of a column of numbers that no model can use."""
+    return TokenError(
+        row,
+        f"{token[:40]!r} in column {name!r} is not a finite number; correct the cell, or leave it "
+        "empty if the value is unknown",
+    )
