@@ -56,10 +56,43 @@ def test_labels_may_stand_in_a_column_of_tags(protolabel, songs_model, new_songs
     expected = protolabel("evaluate", songs_model, new_songs, "--json").result
     for options in ([], ["--tags", "topics", "--tag-separator", ";"]):
         found = protolabel("evaluate", songs_model, path, "--json", *options).result
-        assert found == expected
+        [note] = found["notes"]
+        assert "25 tags that the model does not know, as 'unheard'" in note
+        assert found == expected | {"notes": [note]}
     wrong = protolabel("evaluate", songs_model, path, "--tags", "genre")
     assert wrong.code == 3
     assert "none of which is a label of the model" in wrong.stderr
+
+
+def test_tags_are_split_as_in_training(protolabel, tmp_path):
+    rng = np.random.default_rng(0)
+    sizes = rng.normal(size=(200, 2))
+    tags = [["A, x"] * int(a > 0) + ["B"] * int(b > 0) for a, b in sizes]
+
+    def write(name, cells):
+        rows = [f"{a};{b};{cell}" for (a, b), cell in zip(sizes, cells, strict=False)]
+        (tmp_path / name).write_text("\n".join(["a;b;tags", *rows]) + "\n")
+        return tmp_path / name
+
+    train = write("train.csv", ["|".join(names) for names in tags])
+    model = tmp_path / "model"
+    done = protolabel("train", train, "-o", model, "--method", "ml-knn", "--no-holdout", "--json")
+    assert done.result["label_names"] == ["A, x", "B"]
+    single = ["".join(names[:1]) for names in tags[:50]]
+    done = protolabel("evaluate", model, write("single.csv", single), "--json")
+    assert done.result["notes"] == []
+    counts = {line["label"]: line["n_true"] for line in done.result["labels"]}
+    assert counts == {"A, x": single.count("A, x"), "B": single.count("B")}
+    assert done.result["metrics"]["micro_f1"] > 0.6
+
+
+def test_a_table_without_rows_is_refused_as_training_refuses_it(protolabel, songs_model, tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("tempo,genre,live,loudness,calm,happy,rare\n")
+    done = protolabel("evaluate", songs_model, path, "--json")
+    train = protolabel("train", path, "--n-labels", 3, "-o", tmp_path / "model", "--json")
+    assert done.code == train.code == 3
+    assert done.error["message"] == train.error["message"]
 
 
 def test_a_dataset_is_measured_by_its_name(protolabel, tmp_path):

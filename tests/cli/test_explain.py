@@ -77,6 +77,27 @@ def test_a_row_or_label_that_is_not_there_is_named(place):
     assert "has no label 'loud'; its 2 labels are calm, happy" in str(result.exception)
 
 
+def test_a_model_of_another_method_is_refused_in_one_line(protolabel, place, tmp_path):
+    model, table = tmp_path / "knn", place / "songs.csv"
+    train = protolabel("train", table, "--n-labels", 2, "--method", "ml-knn", "--model", model)
+    assert train.code == 0, train.stderr
+    done = protolabel("explain", model, table, "--json")
+    assert done.code == 1
+    message = f"{model} holds a MLkNN; only the methods named pnml... can be explained."
+    assert done.error == {"message": message, "exit_code": 1}
+    assert done.stderr == f"Error: {message}\n"
+    report = protolabel("report", model, "--data", table, "--output", tmp_path / "page.html")
+    assert report.code == 0, report.stderr
+
+
+def test_a_table_without_rows_has_none_to_explain(protolabel, place, tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("tempo,mode\n")
+    done = protolabel("explain", place / "model", path)
+    assert done.code == 3
+    assert "empty.csv has no rows" in done.stderr
+
+
 def test_a_model_has_a_report_on_labelled_rows(place, tmp_path):
     target = tmp_path / "model.html"
     result = invoke("report", place / "model", "--data", place / "songs.csv", "--output", target)

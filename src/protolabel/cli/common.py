@@ -144,6 +144,16 @@ def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> 
         raise typer.BadParameter(str(error)) from error
 
 
+def check_is_pnml(folder: Path, model: Any, use: str) -> None:
+    """Refuse a model of another method where a command shows the parts of PNML."""
+    from protolabel.classifier import PNMLClassifier
+
+    if not isinstance(model, PNMLClassifier):
+        raise ValueError(
+            f"{folder} holds a {type(model).__name__}; only the methods named pnml... can be {use}."
+        )
+
+
 def limit_threads(jobs: int | None) -> None:
     """Compute with so many threads."""
     if jobs is None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from protolabel.cli import common
+from protolabel.exceptions import DatasetError
 
 
 def explain(
@@ -54,6 +55,7 @@ def explain(
     tell = common.messenger(quiet=quiet)
     with common.plain_warnings(tell):
         trained = load_trained(model)
+        common.check_is_pnml(model, trained.model, "explained")
         rows, *known = (
             read_rows(source, trained.inputs, trained.label_names, options)
             for source in (data, training)
@@ -62,6 +64,8 @@ def explain(
         for note in rows.notes:
             tell(f"Note: {note}")
         n_rows = rows.X.shape[0]
+        if not n_rows:
+            raise DatasetError(f"{data} has no rows; give a file with the row to explain")
         if row >= n_rows:
             raise typer.BadParameter(
                 f"--row {row} was given; {data} has the rows 0 to {n_rows - 1}."

@@ -25,18 +25,13 @@ def export(
     Example: protolabel export songs-model --onnx songs.onnx
     """
     common.check_new_file(onnx, force=force)
-    from protolabel.classifier import PNMLClassifier
     from protolabel.persistence import export_onnx
     from protolabel.workflows.model_folder import load_trained
 
     tell = common.messenger(quiet=quiet)
     with common.plain_warnings(tell):
         trained = load_trained(model)
-        if not isinstance(trained.model, PNMLClassifier):
-            raise ValueError(
-                f"{model} holds a {type(trained.model).__name__}; only the methods named pnml... "
-                "can be exported."
-            )
+        common.check_is_pnml(model, trained.model, "exported")
         export_onnx(trained.model, onnx, force=force)
     size = onnx.stat().st_size
     if as_json:

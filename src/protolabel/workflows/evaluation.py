@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from protolabel.exceptions import DatasetError
 from protolabel.metrics import LabelReport, StreamingEvaluation, label_report
 from protolabel.workflows.file_options import FileOptions
 from protolabel.workflows.labelled_data import unknown_label
@@ -61,6 +62,8 @@ def evaluate_model(
         if name not in place:
             raise unknown_label("the model", name, names)
     rows = read_rows(source, trained.inputs, names, options, wanted_labels=wanted)
+    if not rows.X.shape[0]:
+        raise DatasetError(f"{source} has no rows; give rows with labels to measure with")
     columns = [place[name] for name in wanted]
     evaluation = StreamingEvaluation()
     decisions, scores = [], []
