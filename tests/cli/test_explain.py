@@ -40,6 +40,7 @@ def test_a_row_is_explained_in_text_with_the_names_of_the_table(place):
     assert result.stdout.startswith("2 of 2 labels.")
     assert "calm: probability" in result.stdout
     assert "tempo = " in result.stdout
+    assert "Warning" not in result.stderr
 
 
 def test_an_explanation_is_one_json_object_that_adds_up(place):
@@ -102,6 +103,7 @@ def test_a_model_has_a_report_on_labelled_rows(place, tmp_path):
     target = tmp_path / "model.html"
     result = invoke("report", place / "model", "--data", place / "songs.csv", "--output", target)
     assert result.exit_code == 0, result.output
+    assert "Warning" not in result.stderr
     page = target.read_text(encoding="utf-8")
     assert "Model model" in page
     assert "happy" in page

@@ -49,6 +49,7 @@ def explain(
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.inspection import explain as explain_row
     from protolabel.inspection import explanation_text
+    from protolabel.workflows.model_calls import unnamed_rows
     from protolabel.workflows.model_folder import load_trained
     from protolabel.workflows.new_rows import read_rows
 
@@ -70,16 +71,17 @@ def explain(
             raise typer.BadParameter(
                 f"--row {row} was given; {data} has the rows 0 to {n_rows - 1}."
             )
-        found = explain_row(
-            trained.model,
-            rows.X[[row]],
-            labels=label,
-            n_labels=top,
-            n_features=features,
-            flips=flips,
-            X_train=known[0].X if known else None,
-            feature_names=trained.inputs.feature_names,
-        )
+        with unnamed_rows():
+            found = explain_row(
+                trained.model,
+                rows.X[[row]],
+                labels=label,
+                n_labels=top,
+                n_features=features,
+                flips=flips,
+                X_train=known[0].X if known else None,
+                feature_names=trained.inputs.feature_names,
+            )
     if html is not None:
         from protolabel.report.explanation_report import explanation_report
         from protolabel.report.writing import write_page

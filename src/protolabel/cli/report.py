@@ -60,6 +60,7 @@ def report(
             encoding=encoding,
         )
         from protolabel.report.model_report import model_report
+        from protolabel.workflows.model_calls import unnamed_rows
         from protolabel.workflows.model_folder import load_trained
         from protolabel.workflows.new_rows import read_rows
 
@@ -71,6 +72,7 @@ def report(
             for note in rows.notes:
                 tell(f"Note: {note}")
             title = f"Model {folder.resolve().name}"
-            page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=data)
+            with unnamed_rows():
+                page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=data)
     write_page(page, target, force=force)
     typer.echo(str(target))
