@@ -126,9 +126,10 @@ class FeatureScaler:
         if sp.issparse(X) and (self.columns_ is not None or self.offset_.any()):
             X = X.toarray()
         if not sp.issparse(X):
-            if self.columns_ is not None:
-                X = self.columns_.transform(X)
-            scaled = (X - self.offset_) * self.weight_
+            columns = X if self.columns_ is None else self.columns_.transform(X)
+            # Even columns are a copy already.
+            scaled = np.subtract(columns, self.offset_, out=None if columns is X else columns)
+            scaled *= self.weight_
         else:
             scaled = sp.csr_array(X, copy=True).astype(np.result_type(X.dtype, np.float32))
             scaled.data *= self.weight_.astype(scaled.dtype)[scaled.indices]

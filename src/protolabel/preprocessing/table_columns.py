@@ -16,6 +16,8 @@ _MIN_CODES, _MAX_CODES = 3, 12
 _MIN_ROWS_OF_A_CODE = 2
 # Where there are more, the whole numbers are counts.
 _MAX_INDICATORS = 256
+# Values that are made even at once: they stay in the cache.
+_BLOCK_CELLS = 2**16
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,11 @@ class TableColumns:
             others = np.abs(X[:, feature] - middle[feature])
             others = others[others > 0]
             spread[feature] = np.median(others) if len(others) else 1.0
-        codes = [_codes(column) for column in X.T]
+        whole = np.flatnonzero((np.rint(X) == X).all(axis=0))
+        codes = [_codes(column) for column in X.T[whole]]
         if sum(map(len, codes)) > _MAX_INDICATORS:
             codes = [np.zeros(0)] * len(codes)
-        code_feature = np.repeat(np.arange(X.shape[1]), [len(values) for values in codes])
+        code_feature = np.repeat(whole, [len(values) for values in codes])
         return cls(middle, spread, code_feature, np.concatenate([np.zeros(0), *codes]))
 
     @property
@@ -73,16 +76,23 @@ class TableColumns:
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Rows with even columns, followed by the indicators."""
-        with np.errstate(over="ignore"):
-            even = np.clip((X - self.middle) / self.spread, -_FARTHEST, _FARTHEST)
-        even /= np.sqrt(1 + np.square(even / REACH))
-        return np.hstack([even, X[:, self.code_feature] == self.code]) if len(self.code) else even
+        n_features = X.shape[1]
+        result = np.empty((X.shape[0], n_features + len(self.code)))
+        step = max(1, _BLOCK_CELLS // n_features)
+        for start in range(0, X.shape[0], step):
+            rows, block = X[start : start + step], result[start : start + step]
+            even = block[:, :n_features]
+            with np.errstate(over="ignore"):
+                np.subtract(rows, self.middle, out=even)
+                even /= self.spread
+            np.clip(even, -_FARTHEST, _FARTHEST, out=even)
+            even /= np.sqrt(1 + np.square(even / REACH))
+            block[:, n_features:] = rows[:, self.code_feature] == self.code
+        return result
 
 
 def _codes(column: np.ndarray) -> np.ndarray:
-    """Whole numbers that a column consists of, where they are few."""
-    if not np.array_equal(column, np.rint(column)):
-        return np.zeros(0)
+    """Numbers that a column consists of, where they are few."""
     values, counts = np.unique(column, return_counts=True)
     if not _MIN_CODES <= len(values) <= _MAX_CODES:
         return np.zeros(0)
