@@ -57,7 +57,6 @@ GROUPS = (
             "without the kernel regression": {"n_landmarks": 0},
             "without the forest": {"n_trees": 0},
             "network alone": _NETWORK,
-            "standardised columns": {"feature_scaling": "auto"},
         },
     ),
     Group(
