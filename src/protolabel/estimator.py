@@ -21,7 +21,8 @@ from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.rules import apply_thresholds
-from protolabel.metrics.truth import align_labels
+from protolabel.metrics.bipartition import exact_rows
+from protolabel.metrics.truth import truth_columns
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 # One order in memory: sums in another order differ in their last digits.
@@ -139,14 +140,17 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Raw features.
         y : in any form that ``fit`` takes
-            Label sets and frames are matched to the labels of the model by name.
+            Label sets and frames are matched to the labels of the model by name; a row with a
+            label that the model does not know is wrong.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         """
         check_is_fitted(self)
-        if self._kind == "multilabel":
-            y = align_labels(y, self.label_names_)
-        return float(super().score(X, y, sample_weight))
+        if self._kind != "multilabel":
+            return float(super().score(X, y, sample_weight))
+        truth, n_unseen = truth_columns(self, y)
+        predicted = np.pad(self.predict(X), ((0, 0), (0, n_unseen)))
+        return float(np.average(exact_rows(truth, predicted), weights=sample_weight))
 
     def predict_top_k(
         self, X: Any, k: int = 5, *, names: bool = False

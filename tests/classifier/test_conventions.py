@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
@@ -71,10 +71,23 @@ def test_scores_go_by_the_names_of_the_labels(labelled):
     model = quick(n_trees=10).fit(X, frame)
     expected = (model.predict(X) == Y).all(axis=1).mean()
     sets = [{name for name in "abc" if row[name]} for _, row in frame.iterrows()]
-    for truth in (frame, frame[["c", "a", "b"]], sets, pd.Series(sets), Y):
+    forms = [frame, frame[["c", "a", "b"]], sets, pd.Series(sets), Y, Y.astype(object)]
+    forms += [frame.astype(kind) for kind in ("Int64", "boolean", "category", object)]
+    for truth in forms:
         assert model.score(X, truth) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="'z'"):
-        model.score(X, [{"z"}] * len(X))
+    weights = np.arange(len(X))
+    exact = (model.predict(X) == Y).all(axis=1)
+    assert model.score(X, sets, weights) == pytest.approx(np.average(exact, weights=weights))
+    assert model.score(X, [{"z"}] * len(X)) == 0
+
+
+def test_a_fold_with_a_label_that_training_lacks_is_scored(labelled):
+    X, _ = labelled
+    sets = np.array([{"warm"} if row[0] > 0 else set() for row in X], dtype=object)
+    assert quick(n_trees=0).fit(X, sets).score(X, sets) > 0.5
+    sets[0] = {"rare"}
+    scores = cross_val_score(quick(n_trees=0), X, sets, cv=KFold(3))
+    assert np.isfinite(scores).all()
 
 
 def test_outputs_have_one_column_per_label(labelled):

@@ -104,10 +104,32 @@ def test_parts_are_scaled_like_the_whole(table):
     assert np.allclose(parts.transform(table), whole.transform(table))
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 50])
-def test_a_sample_keeps_rows_at_even_distances_however_they_come(n_parts):
-    rows = np.arange(997.0)[:, None]
-    sample = RowSample(max_rows=100)
-    for _ in sample.passing(np.array_split(rows, n_parts)):
+def sample_of(parts, max_rows):
+    sample = RowSample(max_rows=max_rows)
+    for _ in sample.passing(parts):
         pass
-    assert sample.rows.ravel().tolist() == list(range(0, 997, 16))
+    return sample.rows.ravel()
+
+
+def test_a_sample_is_the_same_however_the_rows_come():
+    rows = np.arange(997.0)[:, None]
+    samples = [sample_of(np.array_split(rows, n_parts), 100) for n_parts in (1, 3, 50)]
+    assert 50 <= len(samples[0]) <= 100
+    assert samples[0].tolist() == samples[1].tolist() == samples[2].tolist()
+    assert np.diff(samples[0]).max() < 50  # from all over the table
+
+
+@pytest.mark.parametrize("period", [2, 3, 4, 10, 64])
+def test_a_sample_has_its_share_of_rows_in_regular_order(period):
+    kept = sample_of([np.arange(24_000.0)[:, None]], 10_000) % period
+    shares = np.bincount(kept.astype(int), minlength=period) / len(kept)
+    assert np.abs(shares * period - 1).max() < 0.1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_that_is_constant_up_to_rounding_stays_small(dtype):
+    shares = np.random.default_rng(0).random((200, 5)).astype(dtype)
+    shares /= shares.sum(axis=1, keepdims=True)
+    total = shares.sum(axis=1)[:, None]
+    assert len(np.unique(total)) > 1
+    assert np.abs(FeatureScaler("tabular").fit_transform(total)).max() < 1e-5

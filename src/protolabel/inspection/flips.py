@@ -58,7 +58,7 @@ def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows:
     training_rows : ndarray, CSR or None
         Raw rows; dense ones give quantiles of each feature.
     """
-    if is_sparse or not scaler.is_by_column:
+    if not scaler.is_by_column or (is_sparse and scaler.columns_ is None):
         present = row[row != 0]
         typical = float(np.median(present)) if len(present) else 1.0
         values = np.stack([np.where(row != 0, 0.0, typical), np.where(row != 0, 2 * row, np.nan)])

@@ -236,9 +236,14 @@ def subset_accuracy(Y_true: Labels, Y_pred: Labels) -> float:
     >>> subset_accuracy([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.5
     """
+    return float(exact_rows(Y_true, Y_pred).mean())
+
+
+def exact_rows(Y_true: Labels, Y_pred: Labels) -> NDArray[np.bool_]:
+    """Whether the label set of each row is predicted exactly, (n_samples,)."""
     counts = row_counts(*as_indicator_pair(Y_true, Y_pred))
-    exact = (counts.hits == counts.true) & (counts.hits == counts.predicted)
-    return float(exact.mean())
+    exact: NDArray[np.bool_] = (counts.hits == counts.true) & (counts.hits == counts.predicted)
+    return exact
 
 
 def row_counts(truth: Indicator, predicted: Indicator) -> ConfusionCounts:

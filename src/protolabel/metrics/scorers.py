@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from protolabel.metrics.registry import Metric, get_metric
-from protolabel.metrics.truth import align_labels, label_names, unseen_labels
+from protolabel.metrics.truth import as_columns, truth_columns
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class MultilabelScorer:
         float
             The metric, negated if smaller is better.
         """
-        truth, n_unseen = _truth_for(estimator, Y)
+        truth, n_unseen = truth_columns(estimator, Y)
         if self.metric.uses_scores:
             scores = label_scores(estimator, X, n_labels=truth.shape[1] - n_unseen)
             second: Any = np.pad(scores, ((0, 0), (0, n_unseen)), constant_values=-np.inf)
         else:
-            second = _with_empty_columns(_as_columns(estimator.predict(X)), n_unseen)
+            second = _with_empty_columns(as_columns(estimator.predict(X)), n_unseen)
         value = self.metric.function(truth, second)
         return value if self.metric.larger_is_better else -value
 
@@ -145,29 +145,8 @@ def _stack_probabilities(
     return np.column_stack(columns)
 
 
-def _truth_for(estimator: Any, Y: Any) -> tuple[Any, int]:
-    """Labels in the columns of an estimator, then those that it has never seen, and their number.
-
-    Folds of label sets differ in the rare labels that they have.
-    """
-    names = label_names(estimator)
-    if names is None:
-        return _as_columns(Y), 0
-    unseen = unseen_labels(Y, names)
-    columns = np.empty(len(names) + len(unseen), dtype=object if unseen else names.dtype)
-    columns[:] = [*names.tolist(), *unseen]
-    return _as_columns(align_labels(Y, columns)), len(unseen)
-
-
 def _with_empty_columns(predicted: Any, n_more: int) -> Any:
     if n_more == 0:
         return predicted
     empty = sparse.csr_array((predicted.shape[0], n_more), dtype=np.int64)
     return sparse.hstack([sparse.csr_array(predicted), empty], format="csr")
-
-
-def _as_columns(Y: Any) -> Any:
-    """Make a single label a column."""
-    if sparse.issparse(Y) or np.ndim(Y) == 2:
-        return Y if hasattr(Y, "shape") else np.asarray(Y)
-    return np.asarray(Y).reshape(-1, 1)

@@ -14,6 +14,27 @@ _SETS = (set, frozenset)
 _ROWS = (*_SETS, list, tuple, np.ndarray)
 
 
+def truth_columns(estimator: Any, Y: Any) -> tuple[Any, int]:
+    """Labels in the columns of an estimator, then those that it has never seen, and their number.
+
+    Folds of label sets differ in the rare labels that they have.
+    """
+    names = label_names(estimator)
+    if names is None:
+        return as_columns(Y), 0
+    unseen = unseen_labels(Y, names)
+    columns = np.empty(len(names) + len(unseen), dtype=object if unseen else names.dtype)
+    columns[:] = [*names.tolist(), *unseen]
+    return as_columns(align_labels(Y, columns)), len(unseen)
+
+
+def as_columns(Y: Any) -> Any:
+    """Make a single label a column."""
+    if sparse.issparse(Y) or np.ndim(Y) == 2:
+        return Y if hasattr(Y, "shape") else np.asarray(Y)
+    return np.asarray(Y).reshape(-1, 1)
+
+
 def align_labels(Y: Any, names: NDArray[Any]) -> Labels:
     """Bring labels into the order of the labels of a model.
 
@@ -22,8 +43,8 @@ def align_labels(Y: Any, names: NDArray[Any]) -> Labels:
     Y : array-like, sparse matrix, data frame, or list or series of label sets
         Labels of the rows.
     names : ndarray of shape (n_labels,)
-        ``label_names_`` of the model. Where they are numbers, its labels have no names and the
-        columns of a frame are taken as they are.
+        ``label_names_`` of the model. Where they are numbers from zero on, its labels have no
+        names and the columns of a frame are taken as they are.
 
     Returns
     -------
@@ -61,8 +82,8 @@ def label_names(estimator: Any) -> NDArray[Any] | None:
 
 
 def _are_named(names: NDArray[Any]) -> bool:
-    """Whether labels have names of their own; those of a matrix are numbers."""
-    return names.dtype.kind not in "biuf"
+    """Whether labels have names of their own; those of a matrix are numbers from zero on."""
+    return not np.array_equal(names, np.arange(len(names)))
 
 
 def _label_sets(Y: Any, names: NDArray[Any]) -> list[Any] | None:

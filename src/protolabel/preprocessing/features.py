@@ -19,6 +19,8 @@ SCALINGS = ("auto", "tabular", "standard", "text", "unit", "none")
 # Rules that leave the length of a row as it comes.
 _BY_COLUMN = ("tabular", "standard")
 _TEXT_ZERO_SHARE = 0.8
+# A single row of ten thousand that differs gives an even column a variance of 1e-4.
+_EVEN_NOISE = 1e-9
 
 
 class FeatureScaler:
@@ -94,7 +96,9 @@ class FeatureScaler:
         n_columns = len(found.mean)
         self.offset_, self.weight_ = np.zeros(n_columns), np.ones(n_columns)
         if self.is_by_column:
-            self.weight_ = _inverse_deviation(found)
+            noise = _variance_of_rounding(found) if self.columns_ is None else _EVEN_NOISE
+            is_constant = found.variance <= noise
+            self.weight_ = 1 / np.sqrt(np.where(is_constant, 1.0, found.variance))
             self.offset_ = np.zeros(n_columns) if found.is_sparse else found.mean
         elif self.scaling_ == "text":
             self.weight_ = np.log((1 + found.n_rows) / (1 + found.n_nonzero)) + 1
@@ -154,10 +158,10 @@ class FeatureScaler:
         return "standard" if self.scaling == "auto" else "tabular"
 
 
-def _inverse_deviation(found: ColumnStatistics) -> np.ndarray:
-    # A constant column may show a variance of the size of rounding errors.
-    noise = 64 * np.finfo(found.dtype).eps ** 2 * np.maximum(found.mean**2, 1e-300) * found.n_rows
-    return np.asarray(1 / np.sqrt(np.where(found.variance <= noise, 1.0, found.variance)))
+def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
+    """What a constant column may show."""
+    largest = np.maximum(found.mean**2, 1e-300)
+    return np.asarray(64 * np.finfo(found.dtype).eps ** 2 * largest * found.n_rows)
 
 
 def _with_row_norm(X: Matrix, length: float) -> Matrix:

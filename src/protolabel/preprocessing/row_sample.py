@@ -1,4 +1,4 @@
-"""Rows at even distances of a dense table that comes in parts."""
+"""Some rows of a dense table that comes in parts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 _MAX_ROWS = 10_000
+# Multiples of the golden ratio spread evenly over all numbers of 64 bits (Knuth), whatever regular
+# order the rows are in.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RowSample:
-    """Keep every row, every second, every fourth ... of parts that pass, so that few are kept.
+    """Keep all rows, about half of them, a quarter ... of parts that pass, so that few are kept.
+
+    A row is chosen by its number alone: the sample does not depend on the parts.
 
     Parameters
     ----------
@@ -21,17 +26,19 @@ class RowSample:
     Examples
     --------
     >>> import numpy as np
-    >>> sample = RowSample(max_rows=4)
+    >>> sample = RowSample(max_rows=3)
     >>> for part in sample.passing(np.arange(6.0).reshape(2, 3, 1)):
     ...     pass
     >>> sample.rows.ravel().tolist()
-    [0.0, 2.0, 4.0]
+    [0.0, 2.0, 5.0]
     """
 
     def __init__(self, max_rows: int = _MAX_ROWS) -> None:
         self.max_rows = max_rows
-        self._step = 1
         self._n_seen = 0
+        # Rows whose place is below this are kept.
+        self._end = np.uint64(2**64 - 1)
+        self._places: list[np.ndarray] = []
         self._parts: list[np.ndarray] = []
 
     def passing(self, parts: Iterable[Any]) -> Iterator[Any]:
@@ -47,9 +54,17 @@ class RowSample:
         return np.concatenate(self._parts)
 
     def _keep(self, part: np.ndarray) -> None:
-        # A copy, since a view would hold the whole part.
-        self._parts.append(part[-self._n_seen % self._step :: self._step].copy())
+        numbers = np.arange(self._n_seen, self._n_seen + len(part), dtype=np.uint64)
         self._n_seen += len(part)
+        self._add(part, numbers * _GOLDEN)
         while sum(map(len, self._parts)) > self.max_rows:
-            self._parts = [self.rows[::2]]
-            self._step *= 2
+            self._end //= np.uint64(2)
+            rows, places = self.rows, np.concatenate(self._places)
+            self._parts, self._places = [], []
+            self._add(rows, places)
+
+    def _add(self, rows: np.ndarray, places: np.ndarray) -> None:
+        chosen = places < self._end
+        self._places.append(places[chosen])
+        # A copy, since a view would hold the whole part.
+        self._parts.append(rows[chosen])

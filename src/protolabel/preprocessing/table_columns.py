@@ -52,10 +52,12 @@ class TableColumns:
         """Measure the columns of X."""
         lower, middle, upper = np.quantile(X, (0.25, 0.5, 0.75), axis=0).astype(np.float64)
         spread = upper - lower
-        for feature in np.flatnonzero(spread <= 0):
+        # Sums that should be equal differ in their last digits.
+        rounding = 64 * np.finfo(X.dtype).eps * np.abs(middle)
+        for feature in np.flatnonzero(spread <= rounding):
             # Most rows have one value: the others tell how far they are from it.
             others = np.abs(X[:, feature] - middle[feature])
-            others = others[others > 0]
+            others = others[others > rounding[feature]]
             spread[feature] = np.median(others) if len(others) else 1.0
         whole = np.flatnonzero((np.rint(X) == X).all(axis=0))
         codes = [_codes(column) for column in X.T[whole]]

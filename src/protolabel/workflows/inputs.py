@@ -205,7 +205,7 @@ def inputs_of_model(model: Any) -> PlainInputs:
     names = getattr(model, "feature_names_in_", None)
     scaler = model.scaler_ if hasattr(model, "scaler_") else model.model_.scaler
     # Sparse rows are never centred, so a model that centres was trained on dense ones.
-    needs_dense = scaler.scaling_ == "standard" and bool(np.any(scaler.offset_))
+    needs_dense = scaler.is_by_column and bool(np.any(scaler.offset_))
     return PlainInputs(model.n_features_in_, None if names is None else tuple(names), needs_dense)
 
 
