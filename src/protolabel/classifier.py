@@ -320,7 +320,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             Raw features. What :func:`protolabel.datasets.open_rows` opens stays on disk, and so
             do memory-mapped arrays of more than 256 MB.
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
-            A 0/1 label matrix, a list of label sets, or one class per row.
+            A 0/1 label matrix, a list or series of label sets, or one class per row.
         checkpoint_dir : str, path or None, default=None
             Folder that keeps the state of training after every epoch. When the process is
             killed, the same call continues behind the last finished epoch and ends with the

@@ -91,7 +91,7 @@ class GrowingClassifier(MultilabelClassifier):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Raw features.
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
-            A 0/1 label matrix, a list of label sets, or one class per row.
+            A 0/1 label matrix, a list or series of label sets, or one class per row.
         classes : int, array-like or None, default=None
             All labels that the stream may bring: their number or names, or the classes of a
             one-dimensional target. Needed in the first call unless ``y`` is a matrix.

@@ -32,6 +32,7 @@ def columns_of_label_sets():
         "array of lists": as_objects(LISTS),
         "array of tuples": as_objects(tuples),
         "array of sets": as_objects(sets),
+        "list of arrays": [np.array(row, dtype=object) for row in LISTS],
     }
 
 

@@ -151,6 +151,7 @@ NUMBERED = PlainInputs(3, None, needs_dense=True)
         ("2,1,0", [1, 2, 3]),
         ("x,y,1", [1, 2, 3]),
         ("0,x,1,y,z", [2, 4, 5]),
+        ("x,y,2020,0,1", [1, 2, 3]),
     ],
 )
 def test_numbered_labels_do_not_hide_numbered_columns(header, expected, tmp_path):
@@ -172,6 +173,9 @@ def test_numbered_labels_are_read_beside_named_columns_alone(tmp_path):
     path = write(tmp_path / "test.csv", "x,0,y,1,z", "5,0,6,1,7")
     rows = read_rows(path, NUMBERED, names, FileOptions(), wanted_labels=names)
     assert (rows.X.tolist(), rows.Y.toarray().tolist()) == ([[5, 6, 7]], [[0, 1]])
+    path = write(tmp_path / "years.csv", "x,y,2020,0,1", "5,6,7,0,1")
+    rows = read_rows(path, NUMBERED, names, FileOptions(), wanted_labels=names)
+    assert rows.X.tolist() == [[5, 6, 7]]
     path = write(tmp_path / "unclear.csv", "0,1,2,3,4", "0,1,5,6,7")
     with pytest.raises(DatasetError, match="so is column '2', which is none of them; give"):
         read_rows(path, NUMBERED, names, FileOptions(), wanted_labels=names)

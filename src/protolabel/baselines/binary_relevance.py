@@ -51,7 +51,7 @@ class BinaryRelevanceMLP(BaselineClassifier):
         Let ``decision_function`` return the 0/1 predictions, by which the published table of
         the comparison appears to have ranked. It exists only to compare with that table;
         ranking metrics of such scores do not describe the method.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Seed of start weights and mini-batches.

@@ -83,7 +83,7 @@ class CAMEL(BaselineClassifier):
         Number of training rows drawn for the Nystroem approximation of the kernel, which is
         used, with an :class:`ApproximationWarning`, beyond ``max_exact_rows``. The bandwidth
         is then taken from a sample of pairs, too.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Seed of the approximation; without effect on the exact method.

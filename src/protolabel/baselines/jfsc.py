@@ -80,7 +80,7 @@ class JFSC(BaselineClassifier):
         Stop when the objective changes by this amount or less.
     max_iter : int, default=100
         Largest number of steps. It is part of the method: the objective is not convex.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Without effect: the method draws no numbers.

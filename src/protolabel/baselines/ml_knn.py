@@ -84,7 +84,7 @@ class MLkNN(BaselineClassifier):
         Let ``decision_function`` return prior times likelihood without the evidence, which is
         not comparable across labels, as that implementation did; predictions are not changed.
         It exists only to compare with the published table.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Not used; the method has no randomness.

@@ -93,7 +93,7 @@ class MLTSVM(BaselineClassifier):
         Largest number of Newton steps, L-BFGS iterations or sweeps per label.
     assign_nearest : bool, default=False
         Give a row that would get no label the one with the nearest hyperplane.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Without effect: the problem is convex and no solver draws numbers.

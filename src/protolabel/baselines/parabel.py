@@ -71,7 +71,7 @@ class Parabel(BaselineClassifier):
     engine : {"own", "omikuji"}, default="own"
         The implementation here, or the package omikuji (extra ``peers``), which cannot be
         seeded and predicts row by row.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling before the rows are brought to unit length, see
         :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None

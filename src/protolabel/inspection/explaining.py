@@ -62,8 +62,8 @@ def explain(
         Largest number of features that it may change.
     X_train : array-like or sparse matrix, default=None
         Training rows. With them an explanation names the rows nearest to the nearest
-        prototypes, dense features are compared with their mean under any scaling, and changes
-        stay within their values.
+        prototypes, dense features have a centre to be compared with under any scaling, and
+        changes stay within their values.
     n_nearest : int, default=3
         Training rows to name for a prototype.
     feature_names : sequence of str, default=None

@@ -46,7 +46,7 @@ class BoomerPeer(PeerClassifier):
         What the head of each rule is multiplied with, at most one.
     timeout : float or None, default=None
         Seconds that the process may take; None for no limit.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="none"
         Input scaling; rules need none.
     random_state : int, RandomState instance or None, default=None
         Seed of the feature samples.

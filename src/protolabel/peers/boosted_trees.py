@@ -33,7 +33,7 @@ class XGBoostPeer(PeerClassifier):
         Share of rows, and of columns, that a tree is grown on.
     max_bin : int, default=64
         Number of bins of a feature; a fourth of XGBoost's own is several times as fast.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="none"
         Input scaling; trees need none.
     n_jobs : int, default=1
         Number of threads.

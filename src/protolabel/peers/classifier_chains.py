@@ -63,7 +63,7 @@ class ClassifierChainEnsemble(PeerClassifier):
         Inverse of the weight of the squared norm in every logistic regression.
     bootstrap : bool, default=True
         Train each chain on as many rows drawn with replacement; False for all rows.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Seed of orders and samples.

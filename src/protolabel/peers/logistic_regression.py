@@ -30,7 +30,7 @@ class LogisticRegressionPeer(PeerClassifier):
     ----------
     C : float, default=1.0
         Inverse of the weight of the squared norm; smaller values give smaller weights.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Part of the contract, but without effect: L-BFGS draws nothing.

@@ -37,7 +37,7 @@ class MultilabelMLP(PeerClassifier):
         Number of passes over the rows; fewer where the training loss stops falling.
     alpha : float, default=0.1
         Weight of the squared norm.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="auto"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="auto"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
     random_state : int, RandomState instance or None, default=None
         Seed of weights and batches.

@@ -24,7 +24,7 @@ class RandomForestPeer(ForestPeer):
         Smallest number of rows in a leaf. Three rank labels better than one where they are rare.
     max_features : {"sqrt", "log2"}, float or None, default="sqrt"
         Features tried at a split.
-    feature_scaling : {"auto", "standard", "text", "unit", "none"}, default="none"
+    feature_scaling : {"auto", "tabular", "standard", "text", "unit", "none"}, default="none"
         Input scaling; trees need none.
     n_jobs : int or None, default=1
         Trees grown at the same time.

@@ -27,6 +27,8 @@ def unpack_column(y: Any) -> Any:
         rows = y.tolist()
     elif hasattr(y, "to_list"):
         rows = y.to_list()
+    elif isinstance(y, (list, tuple)) and any(_is_array_of_names(row) for row in y):
+        rows = list(y)
     else:
         return y
     is_set = [isinstance(row, (*_SETS, list, tuple, np.ndarray)) for row in rows]
@@ -53,6 +55,10 @@ def are_label_sets(y: Any) -> bool:
         return False
     ragged = len({len(row) for row in y}) > 1
     return ragged or any(isinstance(label, str) for row in y for label in row)
+
+
+def _is_array_of_names(row: Any) -> bool:
+    return isinstance(row, np.ndarray) and row.dtype.kind in "OU"
 
 
 def _is_matrix(rows: list[Any]) -> bool:

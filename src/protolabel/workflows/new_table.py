@@ -114,17 +114,17 @@ def _unnamed_columns(
     free = [name for name in table.columns() if name not in taken]
     columns = [name for name in free if name not in label_names]
     # Labels without names are called 0, 1, 2, and so are the columns of a table without names.
-    if _are_numbers(label_names):
-        counted = [name for name in columns if name.isdecimal()]
-        if not taken.isdisjoint(label_names) and counted:
+    if _are_numbers(label_names) and columns:
+        has_names = any(name and not name.isdecimal() for name in free)
+        if taken.isdisjoint(label_names):
+            columns = free if len(free) == n_features or not has_names else columns
+        elif not has_names:
             raise problem_at(
                 table.path,
                 1,
-                f"the labels of the model are mere numbers, and so is column {counted[0]!r}, which "
+                f"the labels of the model are mere numbers, and so is column {columns[0]!r}, which "
                 "is none of them; give the columns that hold no labels other names",
             )
-        if taken.isdisjoint(label_names) and (counted or len(free) == n_features):
-            columns = free
     if len(columns) != n_features:
         raise problem_at(
             table.path,
