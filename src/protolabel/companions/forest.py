@@ -22,6 +22,8 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).
 _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
+# Down to single rows, trees of sparse rows become hundreds of levels deep.
+_ROWS_OF_A_SPARSE_LEAF = 2
 _CHUNK_CELLS = 1_000_000
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
 _TREES_AT_ONCE = 10
@@ -131,6 +133,7 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
             min(_TREES_AT_ONCE, n_trees - first),
             bootstrap=True,
             max_features="sqrt",
+            min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_samples=min(n_samples, _ROWS_OF_A_TREE),
             random_state=stream,
         ).fit(X, targets)
