@@ -37,8 +37,7 @@ class FeatureScaler:
         ``"text"`` for sparse input and for dense input without negative values of which at
         least 80 % are zero, ``"standard"`` otherwise. ``"tabular"`` does the same, but draws
         outliers in and takes codes apart before it standardises, see
-        :class:`protolabel.preprocessing.table_columns.TableColumns`. Sparse input is never
-        centred.
+        ``protolabel.preprocessing.table_columns``. Sparse input is never centred.
     row_norm : float, default=4.0
         Length of the rows after ``"text"`` and ``"unit"``. Rows of length one are too short
         for the start weights of a network; four was measured on text.
