@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.preprocessing.label_sets import unpack_column
+from protolabel.preprocessing.label_sets import membership, unpack_column
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 
@@ -104,21 +104,13 @@ def _label_sets(y: Any) -> list[Any] | None:
 
 def _from_sets(sets: list[Any], known: Targets) -> Targets:
     column = {name: position for position, name in enumerate(known.names.tolist())}
-    rows = [sorted({_column_of(label, column) for label in labels}) for labels in sets]
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.array([k for row in rows for k in row], dtype=np.int64)
-    ones = np.ones(len(indices), dtype=np.int8)
-    matrix = sp.csr_array((ones, indices, indptr), shape=(len(rows), len(column)))
-    return replace(known, matrix=matrix)
-
-
-def _column_of(label: Any, column: dict[Any, int]) -> int:
-    if label not in column:
-        raise ValueError(
-            f"The label {label!r} is not among the {len(column)} labels of the stream; name all "
-            "labels in classes of the first call, or use add_label."
-        )
-    return column[label]
+    for label in (label for labels in sets for label in labels):
+        if label not in column:
+            raise ValueError(
+                f"The label {label!r} is not among the {len(column)} labels of the stream; name "
+                "all labels in classes of the first call, or use add_label."
+            )
+    return replace(known, matrix=membership(sets, column))
 
 
 def _from_matrix(found: Targets, known: Targets) -> Targets:

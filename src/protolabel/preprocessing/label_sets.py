@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from protolabel.preprocessing.label_cells import is_zero_or_one
 
@@ -55,6 +57,15 @@ def are_label_sets(y: Any) -> bool:
         return False
     ragged = len({len(row) for row in y}) > 1
     return ragged or any(isinstance(label, str) for row in y for label in row)
+
+
+def membership(sets: Iterable[Iterable[Any]], column: Mapping[Any, int]) -> sp.csr_array:
+    """Label sets as a matrix of 0 and 1, given the column of each label."""
+    rows = [sorted({column[label] for label in labels}) for labels in sets]
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([position for row in rows for position in row], dtype=np.int64)
+    ones = np.ones(len(indices), dtype=np.int8)
+    return sp.csr_array((ones, indices, indptr), shape=(len(rows), len(column)))
 
 
 def _is_array_of_names(row: Any) -> bool:

@@ -18,7 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary
-from protolabel.preprocessing.label_sets import are_label_sets, unpack_column
+from protolabel.preprocessing.label_sets import are_label_sets, membership, unpack_column
 
 TargetKind = Literal["multilabel", "binary", "multiclass"]
 
@@ -112,23 +112,16 @@ def _from_frame(y: Any) -> Targets:
 
 
 def _from_label_sets(y: Iterable[Iterable[Hashable]]) -> Targets:
-    label_sets = [list(dict.fromkeys(labels)) for labels in y]
-    present = {label for labels in label_sets for label in labels}
+    label_sets = [set(labels) for labels in y]
+    present = set().union(*label_sets)
     if not present:
         raise ValueError("No row has any label; at least one label is needed.")
     # Labels of mixed types have no order of their own.
     ordered = sorted(present, key=lambda label: (type(label).__name__, label))
     column = {label: position for position, label in enumerate(ordered)}
-    indptr = np.cumsum([0, *(len(labels) for labels in label_sets)])
-    indices = np.array([column[label] for labels in label_sets for label in labels], dtype=np.int64)
-    matrix = sp.csr_array(
-        (np.ones(len(indices), dtype=np.int8), indices, indptr),
-        shape=(len(label_sets), len(ordered)),
-    )
-    matrix.sort_indices()
     names = np.empty(len(ordered), dtype=object)
     names[:] = ordered
-    return Targets(matrix, names, np.arange(len(ordered)), "multilabel")
+    return Targets(membership(label_sets, column), names, np.arange(len(ordered)), "multilabel")
 
 
 def _from_classes(y: np.ndarray) -> Targets:
