@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.automatic import TableShape, automatic_parameters
 from protolabel.datasets.row_source import CheckedRows
-from protolabel.decision.rules import apply_thresholds
+from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName
 from protolabel.fitting import FitOptions, fit_model
 from protolabel.growing import GrowingClassifier
@@ -125,10 +125,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"
         Randomised trees of a forest, used in the same way; a third as many for sparse input.
-    thresholds : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
-            default="prior_tilted"
+    thresholds : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
+            default="rowwise"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
-        ``cross_fit`` when there are at least 100 rows: along the priors of the labels, one for
+        ``cross_fit`` when there are at least 100 rows: along the priors and the F1 of the
+        labels with a handicap behind the best label of a row, along the priors alone, one for
         all, one per label, or such that the mean number of labels is kept. ``"fixed"``, and
         what holds without those scores, are log-odds of zero.
     threshold_objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
@@ -162,7 +163,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     n_prototypes_ : ndarray of shape (n_members, n_labels, 2)
         Number of prototypes of the negative and the positive component of each label.
     thresholds_ : ndarray of shape (n_labels,)
-        Log-odds above which a label is predicted.
+        Log-odds that a label has to exceed.
+    decision_ : DecisionRule
+        The thresholds, and the handicap of labels behind the best one of their row.
     history_ : tuple of EpochRecord
         Losses of every epoch.
     model_ : FittedModel
@@ -229,7 +232,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         cross_fit: bool = True,
         n_landmarks: int | Literal["auto"] = "auto",
         n_trees: int | Literal["auto"] = "auto",
-        thresholds: RuleName = "prior_tilted",
+        thresholds: RuleName = "rowwise",
         threshold_objective: Objective = "balanced",
         at_least_one: bool = False,
         feature_scaling: Scaling = "tabular",
@@ -354,7 +357,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         return self.model_.scores(X)
 
     def _decide(self, scores: np.ndarray) -> np.ndarray:
-        return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
+        return self.decision_.decide(scores, at_least_one=self.at_least_one)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embeddings of rows, those of all members side by side."""
@@ -365,9 +368,14 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """Log-odds above which each label is predicted."""
+        """Log-odds that each label has to exceed."""
+        return self.decision_.thresholds
+
+    @property
+    def decision_(self) -> DecisionRule:
+        """Thresholds, and the handicap of labels behind the best one of their row."""
         check_is_fitted(self)
-        return self.model_.thresholds
+        return self.model_.decision
 
     @property
     def history_(self) -> tuple[EpochRecord, ...]:

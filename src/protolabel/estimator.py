@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
-from protolabel.decision.rules import apply_thresholds
+from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.metrics.bipartition import exact_rows
 from protolabel.metrics.truth import truth_columns
 from protolabel.preprocessing.labels import Targets, encode_targets

@@ -17,6 +17,7 @@ from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.datasets.row_source import CheckedRows
+from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
@@ -77,7 +78,7 @@ class FittedModel:
 
     network: PrototypeNetwork
     scaler: FeatureScaler
-    thresholds: np.ndarray
+    decision: DecisionRule
     history: tuple[EpochRecord, ...]
     companions: tuple[KernelRidge | Forest, ...] = ()
     fusion: Fusion | None = None
@@ -124,7 +125,7 @@ class FittedModel:
             )
         embedded = network.embed(self._rows(X_positive))
         others = None if X_negative is None else network.embed(self._rows(X_negative))
-        counted = self.thresholds
+        counted = self.decision.thresholds
         fusion = self.fusion
         if fusion is not None:
             counted = counted[fusion.learned] if fusion.learned.any() else counted
@@ -132,7 +133,7 @@ class FittedModel:
         return replace(
             self,
             network=network_with_label(network, embedded, others),
-            thresholds=np.append(self.thresholds, np.median(counted)),
+            decision=self.decision.with_label(float(np.median(counted))),
             fusion=fusion,
         )
 
@@ -189,7 +190,7 @@ def fit_model(
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
-        return FittedModel(network, scaler, np.zeros(Y.shape[1]), history)
+        return FittedModel(network, scaler, DecisionRule.of(np.zeros(Y.shape[1])), history)
     judged = _judged_rows(Y_train, rng, table.max_judged)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
@@ -199,8 +200,8 @@ def fit_model(
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
         fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
         scores = fusion.combine([scores, *companion_scores])
-    thresholds = _tuned_thresholds(scores, Y_judged, options, rng)
-    return FittedModel(network, scaler, thresholds, history, companions, fusion)
+    decision = _tuned_decision(scores, Y_judged, options, rng)
+    return FittedModel(network, scaler, decision, history, companions, fusion)
 
 
 def resolve_device(device: str) -> torch.device:
@@ -310,16 +311,16 @@ def _fit_companions(
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 
 
-def _tuned_thresholds(
+def _tuned_decision(
     scores: np.ndarray, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
-) -> np.ndarray:
-    """Thresholds chosen on scores by models that did not see the rows."""
+) -> DecisionRule:
+    """The rule chosen on scores by models that did not see the rows."""
     n_samples, n_labels = Y.shape
     if options.thresholds == "fixed" or n_samples < MIN_ROWS_TO_TUNE_THRESHOLDS:
-        return np.zeros(n_labels)
+        return DecisionRule.of(np.zeros(n_labels))
     rule = tune_thresholds(
         options.thresholds, scores, Y, objective=options.threshold_objective, rng=rng
     )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
-    return np.where((counts > 0) & (counts < n_samples), rule.thresholds, 0.0)
+    return rule.decision.with_plain_labels((counts == 0) | (counts == n_samples))

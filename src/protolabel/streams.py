@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from protolabel.decision.decision_rule import DecisionRule
 from protolabel.fitting import FitOptions, FittedModel, resolve_device
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import feature_rows
@@ -74,7 +75,9 @@ class Stream:
         labels = torch.from_numpy(Y.toarray()).to(device, torch.float32)
         record = self.trainer.learn(rows, labels)
         predicting = copy.deepcopy(network).double()
-        return FittedModel(predicting, self.scaler, np.zeros(network.n_labels), (record,))
+        return FittedModel(
+            predicting, self.scaler, DecisionRule.of(np.zeros(network.n_labels)), (record,)
+        )
 
 
 def stream_settings(settings: PNMLSettings) -> PNMLSettings:

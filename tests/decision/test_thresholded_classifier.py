@@ -257,7 +257,7 @@ def test_a_label_missing_from_an_inner_fold_is_explained():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rule": "best"}, "rule is 'best', expected one of 'prior_tilted', 'global'"),
+        ({"rule": "best"}, "rule is 'best', expected one of 'rowwise', 'prior_tilted'"),
         ({"objective": "f1"}, "objective is 'f1', expected one of 'balanced'"),
     ],
 )

@@ -301,7 +301,7 @@ def test_a_missing_parent_folder_is_named(tiny_model, tmp_path):
 def test_a_failing_save_leaves_nothing_behind(tmp_path):
     X, Y = labelled_rows()
     model = PNMLClassifier(n_members=1, **QUICK).fit(X, Y)
-    model.model_.thresholds[0] = np.nan
+    model.model_.decision.thresholds[0] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         save_model(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())

@@ -17,7 +17,7 @@ from protolabel.baselines._twin_dual import TwinProblem, TwinSolution, solve_lbf
 from protolabel.baselines._twin_gram import PositiveGram, with_constant
 from protolabel.baselines._twin_interior import solve_interior
 from protolabel.baselines.base import BaselineClassifier, Matrix
-from protolabel.decision.rules import apply_thresholds
+from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.preprocessing.features import Scaling
 
 Solver = Literal["auto", "interior_point", "lbfgs", "sor"]

@@ -26,6 +26,10 @@ from protolabel.decision._scores import (
 CalibrationMethod: TypeAlias = Literal["sigmoid", "isotonic", "beta"]
 METHODS = ("sigmoid", "isotonic", "beta")
 MAX_POOLED_CELLS = 500_000
+# Two numbers need fewer.
+_CELLS_OF_A_LINE = 100_000
+# A line that moves the log-odds by less than this over all scores tells nothing.
+_SMALLEST_SPREAD = 1e-6
 
 
 class CalibrationMap(Protocol):
@@ -222,13 +226,46 @@ def fit_map(scores: NDArray[np.float64], truth: NDArray[np.bool_], method: str) 
     return BetaMap(a, b, c)
 
 
+def fit_common_line(scores: NDArray[np.float64], truth: Any) -> SigmoidMap:
+    """Fit one slope and intercept to the log-odds of all labels.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Finite scores.
+    truth : sparse CSR array of shape (n_samples, n_labels)
+        0/1 labels.
+
+    Returns
+    -------
+    SigmoidMap
+        With a slope above 0; scores that tell nothing are left as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> scores = np.array([[0.0, 10.0], [-10.0, 0.0], [10.0, -10.0]])
+    >>> line = fit_common_line(scores, sparse.csr_array([[0, 1], [0, 1], [1, 0]]))
+    >>> bool(0 < line.slope < 1)
+    True
+    """
+    line = _fit_common(scores, truth.toarray() != 0, "sigmoid", _CELLS_OF_A_LINE)
+    assert isinstance(line, SigmoidMap)
+    spread = line.slope * (scores.max() - scores.min())
+    return line if spread > _SMALLEST_SPREAD else SigmoidMap(1.0, 0.0)
+
+
 def _fit_common(
-    scores: NDArray[np.float64], truth: NDArray[np.bool_], method: str
+    scores: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    method: str,
+    max_cells: int = MAX_POOLED_CELLS,
 ) -> CalibrationMap:
     """Fit one map to the cells of all labels, a random part of them if there are very many."""
     cells, is_true = scores.ravel(), truth.ravel()
-    if cells.size > MAX_POOLED_CELLS:
-        kept = np.random.default_rng(0).choice(cells.size, MAX_POOLED_CELLS, replace=False)
+    if cells.size > max_cells:
+        kept = np.random.default_rng(0).choice(cells.size, max_cells, replace=False)
         cells, is_true = cells[kept], is_true[kept]
     return fit_map(cells, is_true, method)
 

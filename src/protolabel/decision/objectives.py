@@ -50,27 +50,53 @@ def score_levels(
     ndarray of shape (n_levels,)
         Value of the objective at each level.
     """
-    n_samples, n_labels = scores.shape
-    n_levels = levels.shape[1]
     rows, labels, heights = _cells_above_lowest(scores, levels)
-    is_true = truth.toarray().astype(bool)[rows, labels]
-    true_rows, true_labels, true_heights = rows[is_true], labels[is_true], heights[is_true]
+    return Counts(truth).score_heights(rows, labels, heights, levels.shape[1], objective)
 
-    value = np.zeros(n_levels)
-    if objective != "accuracy":
-        n_true = np.asarray(truth.sum(axis=0)).reshape(-1, 1)
-        hits = _count_above(true_labels, true_heights, n_labels, n_levels)
-        predicted = _count_above(labels, heights, n_labels, n_levels)
-        if objective != "macro_f1":
-            value += _safe_ratio(2 * hits.sum(axis=0), predicted.sum(axis=0) + n_true.sum())
-        if objective != "micro_f1":
-            value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=0)
-    if needs_accuracy(objective):
-        n_true = np.asarray(truth.sum(axis=1)).reshape(-1, 1)
-        hits = _count_above(true_rows, true_heights, n_samples, n_levels)
-        predicted = _count_above(rows, heights, n_samples, n_levels)
-        value += _safe_ratio(hits, n_true + predicted - hits).mean(axis=0)
-    return value
+
+class Counts:
+    """True labels and their numbers, which every objective is made of.
+
+    Parameters
+    ----------
+    truth : sparse CSR array of shape (n_samples, n_labels)
+        0/1 labels.
+    """
+
+    def __init__(self, truth: Any) -> None:
+        self.is_true: NDArray[np.bool_] = truth.toarray().astype(bool)
+        self.per_row = np.asarray(truth.sum(axis=1)).reshape(-1, 1)
+        self.per_label = np.asarray(truth.sum(axis=0)).reshape(-1, 1)
+
+    def score_heights(
+        self,
+        rows: NDArray[Any],
+        labels: NDArray[Any],
+        heights: NDArray[Any],
+        n_levels: int,
+        objective: str,
+    ) -> NDArray[np.float64]:
+        """Score each of rising levels; a cell is predicted at the levels below its height.
+
+        Cells that are not named have height 0.
+        """
+        n_samples, n_labels = self.is_true.shape
+        is_true = self.is_true[rows, labels]
+        true_rows, true_labels, true_heights = rows[is_true], labels[is_true], heights[is_true]
+        value = np.zeros(n_levels)
+        if objective != "accuracy":
+            hits = _count_above(true_labels, true_heights, n_labels, n_levels)
+            predicted = _count_above(labels, heights, n_labels, n_levels)
+            if objective != "macro_f1":
+                n_true = self.per_label.sum()
+                value += _safe_ratio(2 * hits.sum(axis=0), predicted.sum(axis=0) + n_true)
+            if objective != "micro_f1":
+                value += _safe_ratio(2 * hits, predicted + self.per_label).mean(axis=0)
+        if needs_accuracy(objective):
+            hits = _count_above(true_rows, true_heights, n_samples, n_levels)
+            predicted = _count_above(rows, heights, n_samples, n_levels)
+            value += _safe_ratio(hits, self.per_row + predicted - hits).mean(axis=0)
+        return value
 
 
 def _cells_above_lowest(

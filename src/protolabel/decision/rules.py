@@ -14,6 +14,7 @@ from protolabel.decision._scores import (
     keep_finite,
     subsample_rows,
 )
+from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.objectives import check_objective, score_levels
 
 TIE_TOLERANCE = 1e-12
@@ -37,44 +38,10 @@ class ThresholdRule:
     objective: str
     value: float
 
-
-def apply_thresholds(
-    scores: ArrayLike, thresholds: ArrayLike, *, at_least_one: bool = False
-) -> NDArray[np.int64]:
-    """Predict the labels whose score is above their threshold.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples, n_labels)
-        Scores.
-    thresholds : array-like of shape (n_labels,) or float
-        Threshold of each label, or one for all.
-    at_least_one : bool, default=False
-        Give a row that would get no label the one that is closest to its threshold.
-
-    Returns
-    -------
-    ndarray of int, shape (n_samples, n_labels)
-        0/1 predictions.
-
-    Examples
-    --------
-    >>> from protolabel.decision.thresholds import apply_thresholds
-    >>> apply_thresholds([[2.0, -1.0], [-3.0, -2.0]], 0.0, at_least_one=True)
-    array([[1, 0],
-           [0, 1]])
-    """
-    matrix = as_score_matrix(scores)
-    margins = matrix - np.asarray(thresholds, dtype=np.float64)
-    if margins.shape != matrix.shape:
-        raise ValueError(
-            f"thresholds has shape {np.shape(thresholds)} but scores has {matrix.shape[1]} labels."
-        )
-    predicted = (matrix > np.asarray(thresholds)).astype(np.int64)
-    if at_least_one:
-        empty = np.flatnonzero(predicted.sum(axis=1) == 0)
-        predicted[empty, margins[empty].argmax(axis=1)] = 1
-    return predicted
+    @property
+    def decision(self) -> DecisionRule:
+        """The rule as it is applied to scores."""
+        return DecisionRule.of(self.thresholds)
 
 
 def tune_global(

@@ -18,7 +18,7 @@ from protolabel.decision._cross_fitting import (
     tags_of_wrapper,
 )
 from protolabel.decision._scores import keep_off_the_ends
-from protolabel.decision.thresholds import ThresholdRule, TiltedRule, apply_thresholds
+from protolabel.decision.thresholds import DecisionRule, ThresholdRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.metrics import label_scores
 
@@ -37,8 +37,10 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : object
         A classifier with ``decision_function`` or ``predict_proba``.
-    rule : {"prior_tilted", "global", "per_label", "cardinality", "fixed"}, default="prior_tilted"
-        How thresholds may differ between labels: along their priors, not at all, freely but
+    rule : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
+            default="rowwise"
+        How thresholds may differ: between labels along their priors and F1, with a handicap for
+        labels behind the best one of their row; along their priors alone; not at all; freely but
         drawn towards a common one for rare labels; so that the mean number of labels is kept; or
         all at ``threshold``.
     objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
@@ -61,8 +63,10 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator_ : object
         The estimator fitted on all rows.
     thresholds_ : ndarray of shape (n_labels,)
-        A label is predicted where its score is above its threshold.
-    rule_ : TiltedRule, ThresholdRule or None
+        No label is predicted at or below its threshold.
+    decision_ : DecisionRule
+        The thresholds, and the handicaps of the rule ``"rowwise"``.
+    rule_ : ThresholdRule or None
         What the tuning found; None for the rule ``"fixed"`` and for one-dimensional targets.
     classes_ : ndarray
         Label columns, or the classes of a one-dimensional target.
@@ -89,7 +93,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self,
         estimator: Any,
         *,
-        rule: RuleName = "prior_tilted",
+        rule: RuleName = "rowwise",
         objective: Objective = "balanced",
         threshold: float = 0.0,
         shrinkage: float = 100.0,
@@ -127,9 +131,9 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         targets, passed_on = fit_on_all_rows(self, X, y)
         self._is_multilabel = targets.kind == "multilabel"
         n_labels = targets.matrix.shape[1]
-        self.rule_: TiltedRule | ThresholdRule | None = None
-        self.thresholds_: NDArray[np.float64] = np.full(
-            n_labels, float(self.threshold) if self.rule == "fixed" else 0.0
+        self.rule_: ThresholdRule | None = None
+        self.decision_ = DecisionRule.of(
+            np.full(n_labels, float(self.threshold) if self.rule == "fixed" else 0.0)
         )
         if self._is_multilabel and self.rule != "fixed":
             held_out = held_out_scores(
@@ -148,11 +152,17 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 objective=self.objective,
                 shrinkage=self.shrinkage,
             )
-            self.thresholds_ = self.rule_.thresholds
+            self.decision_ = self.rule_.decision
         return self
 
+    @property
+    def thresholds_(self) -> NDArray[np.float64]:
+        """Scores that labels have to exceed to be predicted."""
+        check_is_fitted(self)
+        return self.decision_.thresholds
+
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the labels whose score is above their threshold.
+        """Predict the labels whose score is high enough.
 
         Parameters
         ----------
@@ -168,7 +178,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not self._is_multilabel:
             return np.asarray(self.estimator_.predict(X))
         scores = score_rows(self.estimator_, X, self.thresholds_.size)
-        return apply_thresholds(scores, self.thresholds_, at_least_one=self.at_least_one)
+        return self.decision_.decide(scores, at_least_one=self.at_least_one)
 
     @offered_if_wrapped("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.floating[Any]]:

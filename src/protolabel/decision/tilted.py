@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolabel.decision._scores import as_label_matrix, as_score_matrix, subsample_rows
 from protolabel.decision.objectives import check_objective, score_levels
+from protolabel.decision.rules import TIE_TOLERANCE, ThresholdRule
 
 GAMMAS: tuple[float, ...] = tuple(round(0.1 * step, 10) for step in range(11))
 DELTAS: tuple[float, ...] = tuple(round(-3 + 0.2 * step, 10) for step in range(26))
-TIE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
-class TiltedRule:
+class TiltedRule(ThresholdRule):
     """Thresholds that follow the label priors.
 
     Parameters
@@ -33,19 +33,10 @@ class TiltedRule:
         Weight of a label's prior.
     delta : float
         Threshold of a label with the mean prior.
-    thresholds : ndarray of shape (n_labels,)
-        A label is predicted where its logit is above its threshold.
-    objective : str
-        What was maximised.
-    value : float
-        The objective reached on the rows used for tuning.
     """
 
     gamma: float
     delta: float
-    thresholds: NDArray[np.float64]
-    objective: str
-    value: float
 
 
 def log_prior_odds(Y: Any) -> NDArray[np.float64]:
@@ -125,8 +116,8 @@ def tune_prior_tilted(
     tilt -= tilt.mean()
     matrix, truth = subsample_rows(matrix, truth, max_cells, rng)
     matrix = np.asfortranarray(matrix)  # Each tilt goes through it label by label.
-    tilts = _as_grid(gammas, "gammas")
-    levels = _as_grid(deltas, "deltas")
+    tilts = as_grid(gammas, "gammas")
+    levels = as_grid(deltas, "deltas")
     values = np.stack(
         [score_levels(matrix, truth, gamma * tilt[:, None] + levels, objective) for gamma in tilts]
     )  # (n_gammas, n_deltas)
@@ -142,7 +133,7 @@ def tune_prior_tilted(
     )
 
 
-def _as_grid(values: Sequence[float], name: str) -> NDArray[np.float64]:
+def as_grid(values: Sequence[float], name: str) -> NDArray[np.float64]:
     """Sort a grid and refuse an empty or infinite one."""
     grid = np.unique(np.asarray(values, dtype=np.float64))
     if grid.size == 0 or not np.isfinite(grid).all():

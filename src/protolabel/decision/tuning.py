@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 from protolabel.decision.objectives import check_objective
 from protolabel.decision.thresholds import (
     ThresholdRule,
-    TiltedRule,
     match_cardinality,
     tune_global,
     tune_per_label,
     tune_prior_tilted,
+    tune_rowwise,
 )
 
-RuleName = Literal["prior_tilted", "global", "per_label", "cardinality", "fixed"]
+RuleName = Literal["rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"]
 Objective = Literal["balanced", "accuracy", "micro_f1", "macro_f1"]
-RULES: tuple[RuleName, ...] = ("prior_tilted", "global", "per_label", "cardinality", "fixed")
+RULES: tuple[RuleName, ...] = get_args(RuleName)
 
 
 def check_rule(rule: str, objective: str, *, parameter: str = "rule") -> None:
@@ -38,12 +38,12 @@ def tune_thresholds(
     objective: Objective = "balanced",
     shrinkage: float = 100.0,
     rng: np.random.Generator | None = None,
-) -> TiltedRule | ThresholdRule:
+) -> ThresholdRule:
     """Choose thresholds by the named rule, on scores of rows the model has not seen.
 
     Parameters
     ----------
-    rule : {"prior_tilted", "global", "per_label", "cardinality"}
+    rule : {"rowwise", "prior_tilted", "global", "per_label", "cardinality"}
         ``"fixed"`` has nothing to tune and is refused.
     scores : array-like of shape (n_samples, n_labels)
     Y : array-like or sparse of shape (n_samples, n_labels)
@@ -60,6 +60,8 @@ def tune_thresholds(
     (2,)
     """
     check_rule(rule, objective)
+    if rule == "rowwise":
+        return tune_rowwise(scores, Y, objective=objective, rng=rng)
     if rule == "prior_tilted":
         return tune_prior_tilted(scores, Y, objective=objective, rng=rng)
     if rule == "global":

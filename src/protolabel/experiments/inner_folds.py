@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from protolabel.decision.rules import apply_thresholds
+from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.decision.tuning import tune_thresholds
 from protolabel.experiments.configuration import plain_json
 from protolabel.methods import GridScores, Space

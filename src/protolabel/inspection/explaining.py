@@ -111,6 +111,7 @@ def explain(
     if flips:
         found_flips = _flips(model, row, path, pulls, chosen, names, training, max_changes)
     predicted = _decisions(model, row)
+    bars = model.decision_.bars(model._scores(row))[0]
     learners = ["networks", *(_learner_name(companion) for companion in fitted.companions)]
     explained = []
     for place, label in enumerate(chosen):
@@ -130,7 +131,7 @@ def explain(
                 label=str(model.label_names_[label]),
                 log_odds=log_odds,
                 probability=float(expit(log_odds)),
-                threshold=float(model.thresholds_[label]),
+                threshold=float(bars[label]),
                 is_predicted=bool(predicted[label]),
                 intercept=intercept,
                 contributions=contributions,
@@ -229,6 +230,10 @@ def _flips(
     allowed = value_range(raw, fitted.scaler, is_sparse=is_sparse, training_rows=training)
     gradients = _by_feature(fitted, np.abs(smooth_gradient(fitted, path.end, chosen)))
     reach = np.nanmax(np.abs(allowed.values - raw), axis=0) / allowed.unit
+
+    def scores_of(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(fitted.scores(sp.csr_array(rows) if is_sparse else rows))
+
     found = []
     for place, label in enumerate(chosen):
         features = np.union1d(
@@ -237,11 +242,13 @@ def _flips(
         )
 
         def score(rows: np.ndarray, label: int = int(label)) -> np.ndarray:
-            given = sp.csr_array(rows) if is_sparse else rows
-            return np.asarray(model.model_.scores(given)[:, label])
+            return np.asarray(scores_of(rows)[:, label])
 
-        threshold = float(model.thresholds_[label])
-        flip = find_flip(score, raw, threshold, allowed, features, names, max_changes)
+        def margin(rows: np.ndarray, label: int = int(label)) -> np.ndarray:
+            scores = scores_of(rows)
+            return np.asarray((scores - model.decision_.bars(scores))[:, label])
+
+        flip = find_flip(score, margin, raw, allowed, features, names, max_changes)
         found.append(flip if flip is not None and _turns(model, row, flip, int(label)) else None)
     return found
 

@@ -107,7 +107,7 @@ class LabelExplanation:
     log_odds, probability : float
         What the model says.
     threshold : float
-        Log-odds above which the label is predicted.
+        Log-odds that the label has to exceed in this row.
     is_predicted : bool
         Whether it is.
     intercept : float

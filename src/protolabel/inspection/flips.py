@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from protolabel.inspection.explanation import Change, Flip
 
-Score = Callable[[np.ndarray], np.ndarray]  # raw rows (n, n_features) to log-odds (n,)
+Score = Callable[[np.ndarray], np.ndarray]  # raw rows (n, n_features) to numbers (n,)
 
 # Beyond the threshold by this much, so that rounding in another batch cannot turn it back.
 _MARGIN = 1e-3
@@ -80,23 +80,23 @@ def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows:
 
 def find_flip(
     score: Score,
+    margin: Score,
     row: np.ndarray,
-    threshold: float,
     allowed: ValueRange,
     features: np.ndarray,
     names: Callable[[int], str],
     max_changes: int,
 ) -> Flip | None:
-    """Search for changes that bring the log-odds to the other side of the threshold.
+    """Search for changes that bring the log-odds to the other side of what they have to exceed.
 
     Parameters
     ----------
     score : callable
         Log-odds of the label for raw rows.
+    margin : callable
+        How far these are above what they have to exceed in each row.
     row : ndarray of shape (n_features,)
         The row as it is.
-    threshold : float
-        Log-odds above which the label is predicted.
     allowed : ValueRange
     features : ndarray of int
         Features that may be changed.
@@ -110,11 +110,10 @@ def find_flip(
     Flip or None
         None where the search found nothing.
     """
-    start = float(score(row[None])[0])
-    direction = -1.0 if start > threshold else 1.0
+    direction = -1.0 if margin(row[None])[0] > 0 else 1.0
 
     def beyond(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(direction * (score(rows) - threshold) - _MARGIN)
+        return np.asarray(direction * margin(rows) - _MARGIN)
 
     changed = _search(beyond, row, allowed, features, max_changes)
     if changed is None:

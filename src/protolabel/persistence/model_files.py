@@ -29,7 +29,7 @@ from protolabel.safefiles.bundle import (
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.folder import check_place
 
-MODEL_FORMAT = BundleFormat("protolabel-model", version=2, readable=(1, 2))
+MODEL_FORMAT = BundleFormat("protolabel-model", version=3, readable=(1, 2, 3))
 _MODEL_KEYS = (
     "estimator",
     "parameters",
@@ -40,7 +40,7 @@ _MODEL_KEYS = (
     "state",
     "metrics",
 )
-_KEYS = {1: _MODEL_KEYS, 2: _MODEL_KEYS}
+_KEYS = dict.fromkeys(MODEL_FORMAT.readable, _MODEL_KEYS)
 _KINDS = ("multilabel", "binary", "multiclass")
 _COMMON_STATE = {"classes_", "label_names_", "n_features_in_", "feature_names_in_", "_kind"}
 

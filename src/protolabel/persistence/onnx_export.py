@@ -26,8 +26,9 @@ def export_onnx(model: PNMLClassifier, path: str | PathLike[str], *, force: bool
 
     The file takes ``features``, raw and dense in single precision with any number of rows, and
     gives ``probabilities``, which are those of ``predict_proba``, and ``log_odds``. Scaling,
-    all networks and their companions are included. A label is predicted where its log-odds
-    exceed its threshold; thresholds, label names and classes are in the metadata as JSON.
+    all networks and their companions are included. What log-odds have to exceed is in the
+    metadata as JSON, with label names and classes: ``thresholds``, ``handicaps`` and ``slope``
+    of :class:`~protolabel.decision.decision_rule.DecisionRule`.
 
     Parameters
     ----------
@@ -167,7 +168,9 @@ def _metadata(model: PNMLClassifier) -> dict[str, str]:
         "target_kind": model._kind,
         "label_names": model.label_names_.tolist(),
         "classes": model.classes_.tolist(),
-        "thresholds": model.thresholds_.tolist(),
+        "thresholds": model.decision_.thresholds.tolist(),
+        "handicaps": model.decision_.handicaps.tolist(),
+        "slope": model.decision_.slope,
         "at_least_one": bool(model.at_least_one),
         "feature_names": None if names is None else names.tolist(),
     }

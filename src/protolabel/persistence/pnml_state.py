@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from protolabel.classifier import PNMLClassifier
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
 from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.decision.decision_rule import DecisionRule
 from protolabel.fitting import FittedModel
 from protolabel.persistence.companion_checks import check_companions
 from protolabel.persistence.records import decode, encode
@@ -37,10 +38,12 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
     fitted = model.model_
     for name, tensor in fitted.network.state_dict().items():
         arrays[_PREFIX + name] = tensor.detach().cpu().numpy()
-    arrays["thresholds"] = fitted.thresholds
+    arrays["thresholds"] = fitted.decision.thresholds
+    arrays["handicaps"] = fitted.decision.handicaps
     return {
         "n_members": int(fitted.network.n_members),
         "n_added": int(fitted.network.n_added),
+        "slope": float(fitted.decision.slope),
         "settings": encode(fitted.network.settings, PNMLSettings, "settings", arrays),
         "history": encode(fitted.history, _HISTORY, "history", arrays),
         "companions": encode(fitted.companions, _COMPANIONS, "companions", arrays),
@@ -50,9 +53,8 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
 
 def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle) -> dict[str, Any]:
     """Read the fitted attributes back."""
-    keys = {"n_members", "n_added", "settings", "history", "companions", "fusion"}
-    if bundle.version == 1:
-        keys -= {"n_added"}
+    keys = {"n_members", "n_added", "slope", "settings", "history", "companions", "fusion"}
+    keys -= {1: {"n_added", "slope"}, 2: {"slope"}}.get(bundle.version, set())
     entry = Fields(node, "state", bundle.path, keys)
     n_members = entry.integer("n_members", low=1)
     n_added = 0 if bundle.version == 1 else entry.integer("n_added", high=n_labels - 1)
@@ -60,7 +62,8 @@ def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle)
     missing = {name: value for name, value in SETTINGS_BEFORE.items() if name in known}
     settings = decode(missing | entry.members("settings"), PNMLSettings, "settings", bundle)
     history = decode(entry.items("history"), _HISTORY, "history", bundle)
-    thresholds_spec = TensorSpec("F64", (n_labels,))
+    decision_names = ("thresholds", "handicaps") if bundle.version > 2 else ("thresholds",)
+    decision_specs = {name: TensorSpec("F64", (n_labels,)) for name in decision_names}
     expected = network_specs(settings, scaler.n_columns, n_labels, n_members)
     slots_shape = bundle.tensors.spec(_PREFIX + "log_weights").shape
     n_slots = slots_shape[-1] if slots_shape else 0
@@ -74,7 +77,7 @@ def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle)
     if n_added and not settings.shared_embedding:
         bundle.refuse(f"{n_added} labels were added to a network without a shared embedding")
     named = {_PREFIX + name: spec for name, spec in expected.items()}
-    for name, spec in (named | {"thresholds": thresholds_spec}).items():
+    for name, spec in (named | decision_specs).items():
         found = bundle.tensors.spec(name)
         if found != spec:
             bundle.refuse(
@@ -84,11 +87,16 @@ def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle)
     state = {name: torch.from_numpy(bundle.tensors.read(_PREFIX + name)) for name in expected}
     network = _network(settings, scaler.n_columns, n_labels, n_members, state)
     network.n_added = n_added
-    thresholds = bundle.tensors.read("thresholds")
+    decision = DecisionRule.of(bundle.tensors.read("thresholds"))
+    if bundle.version > 2:
+        handicaps, slope = bundle.tensors.read("handicaps"), entry.number("slope")
+        if (handicaps < 0).any() or slope <= 0:
+            bundle.refuse("the handicaps or their slope are negative")
+        decision = replace(decision, handicaps=handicaps, slope=slope)
     companions = decode(entry.raw("companions"), _COMPANIONS, "companions", bundle)
     fusion = decode(entry.raw("fusion"), Fusion | None, "fusion", bundle)
     check_companions(companions, fusion, scaler.n_columns, n_labels, n_added, bundle)
-    return {"model_": FittedModel(network, scaler, thresholds, history, companions, fusion)}
+    return {"model_": FittedModel(network, scaler, decision, history, companions, fusion)}
 
 
 def network_specs(
