@@ -20,6 +20,8 @@ CHOICES = (
     ("global", "macro_f1"),
     ("prior_tilted", "macro_f1"),
     ("per_label", "macro_f1"),
+    ("rowwise", "accuracy"),
+    ("rowwise", "macro_f1"),
 )
 METRICS = ("accuracy", "micro_f1", "macro_f1", "ranking_loss")
 

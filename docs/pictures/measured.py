@@ -117,7 +117,7 @@ def thresholds() -> str:
         panel.note(1.95, 0.70 - 0.045 * number, name.replace("_", "-"), colour, "end")
     share = np.asarray(Y.mean(axis=0)).ravel()
     tuned = Panel(
-        "Thresholds of the rule prior_tilted", (0, 0.8), (-2.5, 1), "share of rows with the label",
+        "Thresholds of the default rule", (0, 0.8), (-2.5, 1), "share of rows with the label",
         "", [(0, "0"), (0.4, "0.4"), (0.8, "0.8")], [(-2, "−2"), (-1, "−1"), (0, "0"), (1, "1")],
     )  # fmt: skip
     tuned.curve([(0, 0), (0.8, 0)], "rule")

@@ -312,6 +312,9 @@ HOSTILE = {
     ),
     "shape_permuted_everywhere": (permuted_shape, "settings ask for"),
     "weights_with_nan": (tensor("thresholds", np.array([0.0, np.nan])), "NaN"),
+    "handicaps_below_zero": (tensor("handicaps", np.array([0.0, -1.0])), "are negative"),
+    "handicaps_of_other_labels": (tensor("handicaps", np.zeros(3)), "settings ask for"),
+    "slope_of_zero": (manifest_entry("state", "slope", value=0.0), "are negative"),
     "columns_without_spread": (
         tensor("scaler.columns.spread", np.array([1.0, 0.0, 1.0])),
         "spread is not above 0",

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -125,6 +126,8 @@ def test_decisions_follow_from_log_odds_and_the_thresholds_in_the_metadata(tmp_p
     names = ["left", "up", "größe", "never", "always", "rare"]
     frame = pd.DataFrame(X, columns=list("abcdef"))
     model = PNMLClassifier(**QUICK).fit(frame, pd.DataFrame(Y, columns=names))
+    rule = replace(model.decision_, handicaps=np.array([1.0, 2.0, 1.0, 0.0, 0.0, 2.0]), slope=0.8)
+    model.model_ = replace(model.model_, decision=rule)
     session = exported(model, tmp_path / "model.onnx")
     metadata = {
         key: json.loads(value) for key, value in session.get_modelmeta().custom_metadata_map.items()
@@ -133,9 +136,14 @@ def test_decisions_follow_from_log_odds_and_the_thresholds_in_the_metadata(tmp_p
     assert metadata["feature_names"] == list("abcdef")
     assert metadata["target_kind"] == "multilabel"
     assert metadata["at_least_one"] is False
-    decisions = outputs(session, X)[1] > np.array(metadata["thresholds"])
-    far = np.abs(model.decision_function(frame) - model.thresholds_) > 1e-4
-    np.testing.assert_array_equal(decisions[far], model.predict(frame)[far] == 1)
+    handicaps, slope = np.array(metadata["handicaps"]), metadata["slope"]
+    excess = outputs(session, X)[1] - np.array(metadata["thresholds"])
+    best = excess[:, handicaps > 0].max(axis=1, keepdims=True)
+    needed = handicaps * (1 - np.exp(np.minimum(slope * (excess - best), 0)))
+    scores = model.decision_function(frame)
+    far = np.abs(scores - model.decision_.bars(scores)) > 1e-4
+    np.testing.assert_array_equal((excess > needed)[far], model.predict(frame)[far] == 1)
+    assert ((excess > 0) != (excess > needed)).any()
 
 
 def test_rows_on_a_split_of_a_tree_go_the_same_way(tmp_path):

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolabel.decision._scores import as_score_matrix
 
+# In place of infinity, whose differences are no numbers.
+_CERTAIN = 1e300
+
 
 @dataclass(frozen=True)
 class DecisionRule:
@@ -111,13 +114,10 @@ class DecisionRule:
         return predicted
 
     def _excess(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Certain scores are infinite, and their differences have to be numbers.
-        return np.nan_to_num(scores - self.thresholds, posinf=1e300, neginf=-1e300)
+        return np.nan_to_num(scores - self.thresholds, posinf=_CERTAIN, neginf=-_CERTAIN)
 
     def _best(self, excess: NDArray[np.float64]) -> NDArray[np.float64]:
-        best: NDArray[np.float64] = excess.max(
-            axis=1, where=self.handicaps > 0, initial=-np.finfo(np.float64).max
-        )
+        best: NDArray[np.float64] = excess.max(axis=1, where=self.handicaps > 0, initial=-_CERTAIN)
         return best
 
     def _raises(

@@ -91,7 +91,7 @@ def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle)
     if bundle.version > 2:
         handicaps, slope = bundle.tensors.read("handicaps"), entry.number("slope")
         if (handicaps < 0).any() or slope <= 0:
-            bundle.refuse("the handicaps or their slope are negative")
+            bundle.refuse("handicaps are negative, or their slope is not above 0")
         decision = replace(decision, handicaps=handicaps, slope=slope)
     companions = decode(entry.raw("companions"), _COMPANIONS, "companions", bundle)
     fusion = decode(entry.raw("fusion"), Fusion | None, "fusion", bundle)
