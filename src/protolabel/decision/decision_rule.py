@@ -84,8 +84,8 @@ class DecisionRule:
         ndarray of shape (n_samples, n_labels)
             The thresholds, raised by what the best label of the row leaves of the handicaps.
         """
-        excess = self._excess(as_score_matrix(scores))
-        best = self._best(excess)[:, None]
+        excess = np.clip(as_score_matrix(scores) - self.thresholds, -_CERTAIN, _CERTAIN)
+        best = excess.max(axis=1, where=self._is_rival, initial=-_CERTAIN, keepdims=True)
         bars: NDArray[np.float64] = self.thresholds + self._raises(excess, best, self.handicaps)
         return bars
 
@@ -105,20 +105,19 @@ class DecisionRule:
         """
         matrix = as_score_matrix(scores)
         predicted = apply_thresholds(matrix, self.thresholds, at_least_one=at_least_one)
-        if self.handicaps.any():
-            excess = self._excess(matrix)
-            rows, labels = np.nonzero((excess > 0) & (self.handicaps > 0))
-            passed = excess[rows, labels]
-            best = self._best(excess)[rows]
-            predicted[rows, labels] = passed > self._raises(passed, best, self.handicaps[labels])
+        # The best label of a row is one of those above their threshold, and needs no more.
+        rows, labels = np.nonzero(predicted * self._is_rival)
+        if rows.size > 1:
+            excess = np.minimum(matrix[rows, labels] - self.thresholds[labels], _CERTAIN)
+            best = np.full(len(matrix), -_CERTAIN)
+            np.maximum.at(best, rows, excess)
+            needed = self._raises(excess, best[rows], self.handicaps[labels])
+            predicted[rows, labels] = (excess > needed) | (excess == best[rows])
         return predicted
 
-    def _excess(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.nan_to_num(scores - self.thresholds, posinf=_CERTAIN, neginf=-_CERTAIN)
-
-    def _best(self, excess: NDArray[np.float64]) -> NDArray[np.float64]:
-        best: NDArray[np.float64] = excess.max(axis=1, where=self.handicaps > 0, initial=-_CERTAIN)
-        return best
+    @property
+    def _is_rival(self) -> NDArray[np.bool_]:
+        return self.handicaps > 0
 
     def _raises(
         self,
