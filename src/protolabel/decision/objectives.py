@@ -51,52 +51,81 @@ def score_levels(
         Value of the objective at each level.
     """
     rows, labels, heights = _cells_above_lowest(scores, levels)
-    return Counts(truth).score_heights(rows, labels, heights, levels.shape[1], objective)
+    return Cells(Truth(truth), rows, labels, levels.shape[1]).score(heights, objective)
 
 
-class Counts:
-    """True labels and their numbers, which every objective is made of.
+class Truth:
+    """True labels, and how many of them rows and labels have.
 
     Parameters
     ----------
-    truth : sparse CSR array of shape (n_samples, n_labels)
+    labels : sparse CSR array of shape (n_samples, n_labels)
         0/1 labels.
     """
 
-    def __init__(self, truth: Any) -> None:
-        self.is_true: NDArray[np.bool_] = truth.toarray().astype(bool)
-        self.per_row = np.asarray(truth.sum(axis=1)).reshape(-1, 1)
-        self.per_label = np.asarray(truth.sum(axis=0)).reshape(-1, 1)
+    def __init__(self, labels: Any) -> None:
+        self.is_true: NDArray[np.bool_] = labels.toarray().astype(bool)
+        self.per_row = np.asarray(labels.sum(axis=1)).reshape(-1, 1)
+        self.per_label = np.asarray(labels.sum(axis=0)).reshape(-1, 1)
 
-    def score_heights(
-        self,
-        rows: NDArray[Any],
-        labels: NDArray[Any],
-        heights: NDArray[Any],
-        n_levels: int,
-        objective: str,
-    ) -> NDArray[np.float64]:
-        """Score each of rising levels; a cell is predicted at the levels below its height.
 
-        Cells that are not named have height 0.
-        """
-        n_samples, n_labels = self.is_true.shape
-        is_true = self.is_true[rows, labels]
-        true_rows, true_labels, true_heights = rows[is_true], labels[is_true], heights[is_true]
-        value = np.zeros(n_levels)
+class Cells:
+    """Cells that may be predicted, to be scored again and again at rising levels.
+
+    Parameters
+    ----------
+    truth : Truth
+    rows, labels : ndarray of int, shape (n_cells,)
+        Where the cells are; all others are never predicted.
+    n_levels : int
+    """
+
+    def __init__(
+        self, truth: Truth, rows: NDArray[Any], labels: NDArray[Any], n_levels: int
+    ) -> None:
+        self.truth = truth
+        self.n_levels = n_levels
+        # Row and height of a cell, and label and height, are one number each to be counted.
+        width = n_levels + 1
+        self.by_row = rows.astype(np.int64) * width
+        self.by_label = labels.astype(np.int64) * width
+        self.true_cells = np.flatnonzero(truth.is_true[rows, labels])
+
+    def score(self, heights: NDArray[Any], objective: str) -> NDArray[np.float64]:
+        """Score each level; a cell is predicted at the levels below its height."""
+        value = np.zeros(self.n_levels)
         if objective != "accuracy":
-            hits = _count_above(true_labels, true_heights, n_labels, n_levels)
-            predicted = _count_above(labels, heights, n_labels, n_levels)
+            n_true = self.truth.per_label
+            hits, predicted = self._hits_and_predicted(self.by_label, heights, len(n_true))
             if objective != "macro_f1":
-                n_true = self.per_label.sum()
-                value += _safe_ratio(2 * hits.sum(axis=0), predicted.sum(axis=0) + n_true)
+                total = predicted.sum(axis=0) + n_true.sum()
+                value += _safe_ratio(2 * hits.sum(axis=0), total)
             if objective != "micro_f1":
-                value += _safe_ratio(2 * hits, predicted + self.per_label).mean(axis=0)
+                value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=0)
         if needs_accuracy(objective):
-            hits = _count_above(true_rows, true_heights, n_samples, n_levels)
-            predicted = _count_above(rows, heights, n_samples, n_levels)
-            value += _safe_ratio(hits, self.per_row + predicted - hits).mean(axis=0)
+            n_true = self.truth.per_row
+            hits, predicted = self._hits_and_predicted(self.by_row, heights, len(n_true))
+            predicted -= hits
+            predicted += n_true
+            value += _safe_ratio(hits, predicted).mean(axis=0)
         return value
+
+    def _hits_and_predicted(
+        self, owners: NDArray[np.int64], heights: NDArray[Any], n_owners: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Count the true and all cells of each row or label above each level."""
+        keys = owners + heights
+        return (
+            self._count_above(keys[self.true_cells], n_owners),
+            self._count_above(keys, n_owners),
+        )
+
+    def _count_above(self, keys: NDArray[np.int64], n_owners: int) -> NDArray[np.float64]:
+        width = self.n_levels + 1
+        histogram = np.bincount(keys, minlength=n_owners * width).reshape(n_owners, width)
+        # A cell of height h is above levels 0 .. h - 1.
+        above: NDArray[np.float64] = np.cumsum(histogram[:, :0:-1], axis=1, dtype=np.float64)
+        return above[:, ::-1]
 
 
 def _cells_above_lowest(
@@ -114,19 +143,6 @@ def _cells_above_lowest(
         heights.append(np.searchsorted(thresholds, column[above], side="left"))
     labels = np.repeat(np.arange(len(rows)), [len(above) for above in rows])
     return np.concatenate(rows), labels, np.concatenate(heights)
-
-
-def _count_above(
-    owners: NDArray[Any], heights: NDArray[Any], n_owners: int, n_levels: int
-) -> NDArray[np.float64]:
-    """Count the cells of each row or label that lie above each level."""
-    width = n_levels + 1
-    histogram = np.bincount(
-        owners.astype(np.int64) * width + heights, minlength=n_owners * width
-    ).reshape(n_owners, width)
-    # A cell of height h is above levels 0 .. h - 1.
-    above: NDArray[np.float64] = np.cumsum(histogram[:, :0:-1], axis=1)[:, ::-1].astype(np.float64)
-    return above
 
 
 def _safe_ratio(

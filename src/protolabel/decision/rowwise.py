@@ -28,7 +28,7 @@ from protolabel.decision._scores import (
 )
 from protolabel.decision.calibration import fit_common_line
 from protolabel.decision.decision_rule import DecisionRule
-from protolabel.decision.objectives import Counts, check_objective
+from protolabel.decision.objectives import Cells, Truth, check_objective
 from protolabel.decision.tilted import TiltedRule, as_grid, log_prior_odds
 
 ROW_GAMMAS: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -206,7 +206,7 @@ class _Grid:
         objective: str,
     ) -> None:
         self.log_odds = log_odds
-        self.counts = Counts(truth)
+        self.truth = Truth(truth)
         self.tilt = tilt
         self.has_both = has_both
         self.axes = (gammas, handicaps, levels)
@@ -239,15 +239,6 @@ class _Grid:
         rows, labels = np.nonzero(margins > levels[0])
         values = margins[rows, labels]
         behind = np.expm1(np.minimum(values - best[rows], 0.0)) * self.has_both[labels]
-        return np.stack(
-            [
-                self.counts.score_heights(
-                    rows,
-                    labels,
-                    np.searchsorted(levels, values + handicap * behind, side="left"),
-                    levels.size,
-                    self.objective,
-                )
-                for handicap in handicaps
-            ]
-        )
+        cells = Cells(self.truth, rows, labels, levels.size)
+        heights = (np.searchsorted(levels, values + h * behind, side="left") for h in handicaps)
+        return np.stack([cells.score(height, self.objective) for height in heights])
