@@ -16,15 +16,29 @@ def test_thresholds_are_tuned_on_out_of_fold_scores(labelled):
     assert np.array_equal(tuned.decision_function(X), fixed.decision_function(X))
     assert not np.allclose(tuned.thresholds_, 0)
     assert np.array_equal(fixed.thresholds_, np.zeros(3))
-    assert np.array_equal(tuned.predict(X), tuned.decision_function(X) > tuned.thresholds_)
+    assert np.array_equal(tuned.predict(X), tuned.decision_.decide(tuned.decision_function(X)))
+    assert (tuned.decision_function(X) > tuned.thresholds_)[tuned.predict(X) == 1].all()
 
 
-@pytest.mark.parametrize("rule", ["global", "per_label", "cardinality"])
+def test_labels_that_no_row_or_every_row_has_keep_their_constant_decision(labelled):
+    X, Y = labelled
+    labels = np.column_stack([np.zeros(len(Y), int), Y, np.ones(len(Y), int)])
+    model = quick(max_epochs=10).fit(X, labels)
+    assert (model.decision_.handicaps[[0, -1]] == 0).all()
+    assert (model.thresholds_[[0, -1]] == 0).all()
+    predicted = model.predict(X)
+    assert not predicted[:, 0].any()
+    assert predicted[:, -1].all()
+
+
+@pytest.mark.parametrize("rule", ["prior_tilted", "global", "per_label", "cardinality"])
 def test_every_threshold_rule_can_be_chosen(labelled, rule):
     X, Y = labelled
     model = quick(max_epochs=10, thresholds=rule).fit(X, Y)
     assert (model.predict(X) == Y).mean() > 0.75
-    assert np.unique(model.thresholds_).size == (3 if rule == "per_label" else 1)
+    assert not model.decision_.handicaps.any()
+    if rule in ("global", "cardinality"):
+        assert np.unique(model.thresholds_).size == 1
 
 
 def test_at_least_one_label_is_given_where_asked(labelled):
