@@ -117,8 +117,8 @@ def thresholds() -> str:
         panel.note(1.95, 0.70 - 0.045 * number, name.replace("_", "-"), colour, "end")
     share = np.asarray(Y.mean(axis=0)).ravel()
     tuned = Panel(
-        "Thresholds of the default rule", (0, 0.8), (-2.5, 1), "share of rows with the label",
-        "", [(0, "0"), (0.4, "0.4"), (0.8, "0.8")], [(-2, "−2"), (-1, "−1"), (0, "0"), (1, "1")],
+        "Thresholds of the default rule", (0, 0.8), (-3.5, 0.5), "share of rows with the label",
+        "", [(0, "0"), (0.4, "0.4"), (0.8, "0.8")], [(-3, "−3"), (-2, "−2"), (-1, "−1"), (0, "0")],
     )  # fmt: skip
     tuned.curve([(0, 0), (0.8, 0)], "rule")
     tuned.dots(np.column_stack([share, model.thresholds_]), "a", radius=4.5, opacity=0.9)
