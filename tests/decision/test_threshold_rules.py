@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from decision.objective_metrics import OBJECTIVES
 from protolabel.decision.objectives import score_levels
 from protolabel.decision.thresholds import (
     apply_thresholds,
@@ -14,14 +15,6 @@ from protolabel.decision.thresholds import (
     tune_global,
     tune_per_label,
 )
-from protolabel.metrics import accuracy, macro_f1, micro_f1
-
-OBJECTIVES = {
-    "accuracy": accuracy,
-    "micro_f1": micro_f1,
-    "macro_f1": macro_f1,
-    "balanced": lambda Y, P: accuracy(Y, P) + micro_f1(Y, P) + macro_f1(Y, P),
-}
 
 
 def random_case(seed, n_samples=50, n_labels=5, decimals=2):

@@ -5,15 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from decision.objective_metrics import OBJECTIVES
 from protolabel.decision.thresholds import DELTAS, GAMMAS, log_prior_odds, tune_prior_tilted
-from protolabel.metrics import accuracy, macro_f1, micro_f1
-
-OBJECTIVES = {
-    "accuracy": accuracy,
-    "micro_f1": micro_f1,
-    "macro_f1": macro_f1,
-    "balanced": lambda Y, P: accuracy(Y, P) + micro_f1(Y, P) + macro_f1(Y, P),
-}
 
 
 def brute_force(scores, Y, objective, gammas=GAMMAS, deltas=DELTAS):
