@@ -61,21 +61,26 @@ class Forest:
         for start in range(0, n_samples, step):
             part = slice(start, start + step)
             tree_weights = has_say[part].astype(np.float64)
-            neighbours = self._neighbours(leaves[part], tree_weights)
-            votes = (neighbours @ self.labels).toarray() + self.prior
+            votes = self._votes(leaves[part], tree_weights) + self.prior
             total = tree_weights.sum(axis=1, keepdims=True) + 1
             scores[part] = np.log(votes) - np.log(total - votes)
         return scores
 
-    def _neighbours(self, leaves: np.ndarray, tree_weights: np.ndarray) -> sp.csr_array:
-        """Weight of every training row for every row, over all trees."""
+    def _votes(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
+        """Votes of all trees for each label, (n_samples, n_labels)."""
         n_samples, n_trees = leaves.shape
+        if n_samples == 1:
+            # Building sparse matrices for a single row takes longer than the votes themselves.
+            rows, weights = _weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
+            labels, votes = _weighted_entries(self.labels, rows, weights)
+            return np.bincount(labels, votes, minlength=len(self.prior))[None]
         starts = np.arange(n_samples + 1) * n_trees
         chosen = sp.csr_array(
             (tree_weights.ravel(), leaves.ravel(), starts),
             shape=(n_samples, self.leaf_rows.shape[0]),
         )
-        return sp.csr_array(chosen @ self.leaf_rows)
+        neighbours = sp.csr_array(chosen @ self.leaf_rows)
+        return np.asarray((neighbours @ self.labels).toarray())
 
 
 def fit_forest(
@@ -162,3 +167,14 @@ def _leaf_rows(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_ar
     totals = np.asarray(weights.sum(axis=1)).ravel()
     weights.data /= np.repeat(totals, np.diff(weights.indptr))
     return weights
+
+
+def _weighted_entries(
+    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of all entries of some rows, times the weights of the rows."""
+    starts = matrix.indptr[rows]
+    sizes = matrix.indptr[rows + 1] - starts
+    ends = np.cumsum(sizes)
+    places = np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
+    return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)
