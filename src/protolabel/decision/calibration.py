@@ -27,7 +27,7 @@ CalibrationMethod: TypeAlias = Literal["sigmoid", "isotonic", "beta"]
 METHODS = ("sigmoid", "isotonic", "beta")
 MAX_POOLED_CELLS = 500_000
 # Two numbers need fewer.
-_CELLS_OF_A_LINE = 100_000
+_CELLS_OF_A_LINE = 50_000
 # A line that moves the log-odds by less than this over all scores tells nothing.
 _SMALLEST_SPREAD = 1e-6
 

@@ -31,9 +31,9 @@ from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.objectives import Cells, Truth, check_objective
 from protolabel.decision.tilted import TiltedRule, as_grid, log_prior_odds
 
-ROW_GAMMAS: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+ROW_GAMMAS: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 HANDICAPS: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
-ROW_DELTAS: tuple[float, ...] = tuple(round(-4 + 0.2 * step, 10) for step in range(31))
+ROW_DELTAS: tuple[float, ...] = tuple(-4 + 0.25 * step for step in range(25))
 # Rules worse than the best one by this over the number of rows count 1 / e in the average,
 # as if there were at least so many rows.
 _ROWS_OF_A_DIFFERENCE = 10
@@ -93,11 +93,11 @@ def tune_rowwise(
     objective : {"balanced", "accuracy", "micro_f1", "macro_f1"}, default="balanced"
         What to maximise; "balanced" is the sum of the three others.
     gammas : sequence of float, default=ROW_GAMMAS
-        Tilts to try: 0, 0.2, ..., 1.
+        Tilts to try: 0, 0.25, ..., 1.
     handicaps : sequence of float, default=HANDICAPS
         Handicaps to try: 0, 1, 2 and 3.
     deltas : sequence of float, default=ROW_DELTAS
-        Levels to try: -4, -3.8, ..., 2.
+        Levels to try: -4, -3.75, ..., 2.
     max_cells : int, default=5_000_000
         With more (row, label) cells than this, a random subset of the rows is used. The priors
         always come from all rows.
@@ -173,9 +173,10 @@ def best_f1_thresholds(log_odds: ArrayLike) -> NDArray[np.float64]:
     >>> best_f1_thresholds([[9.0, -2.0], [-9.0, -2.0]]).round(2)
     array([-0.  , -2.  ])
     """
-    falling = -np.sort(-expit(np.asarray(log_odds, dtype=np.float64)), axis=0)
-    n_predicted = np.arange(1, len(falling) + 1)[:, None]
-    f1 = 2 * np.cumsum(falling, axis=0) / (n_predicted + falling.sum(axis=0))
+    # Half the digits are plenty for a threshold, and sort in half the time.
+    falling = -np.sort(-expit(np.asarray(log_odds, dtype=np.float32)), axis=0)
+    hits = np.cumsum(falling, axis=0, dtype=np.float64)
+    f1 = 2 * hits / (np.arange(1, len(hits) + 1)[:, None] + hits[-1])
     thresholds: NDArray[np.float64] = logit(np.clip(f1.max(axis=0) / 2, _SMALLEST_HALF, 0.5))
     return thresholds
 
@@ -205,10 +206,14 @@ class _Grid:
         levels: NDArray[np.float64],
         objective: str,
     ) -> None:
-        self.log_odds = log_odds
+        # A handicap only takes away: cells that no tilt brings above the lowest level are out.
+        highest = log_odds - np.minimum(gammas[0] * tilt, gammas[-1] * tilt)
+        self.rows, self.labels = np.nonzero(highest > levels[0])
+        self.log_odds = log_odds[self.rows, self.labels]
+        self.tilt = tilt[self.labels]
+        self.is_rival = has_both[self.labels]
         self.truth = Truth(truth)
-        self.tilt = tilt
-        self.has_both = has_both
+        self.n_rows = len(log_odds)
         self.axes = (gammas, handicaps, levels)
         self.objective = objective
         self.values = np.stack([self._score(gamma, handicaps, levels) for gamma in gammas])
@@ -216,7 +221,7 @@ class _Grid:
     def average(self) -> _Point:
         """The weighted mean of all points, or the best one where that is clearly better."""
         best = np.unravel_index(self.values.argmax(), self.values.shape)
-        scale = _ROWS_OF_A_DIFFERENCE / max(len(self.log_odds), _FEWEST_ROWS)
+        scale = _ROWS_OF_A_DIFFERENCE / max(self.n_rows, _FEWEST_ROWS)
         weights = np.exp((self.values - self.values[best]) / scale)
         weights /= weights.sum()
         gamma, handicap, delta = (
@@ -234,11 +239,9 @@ class _Grid:
     ) -> NDArray[np.float64]:
         """The objective of one tilt, (n_handicaps, n_levels)."""
         margins = self.log_odds - gamma * self.tilt
-        best = margins.max(axis=1, where=self.has_both, initial=-np.inf)
-        # A handicap only takes away: cells below the lowest level are out of it.
-        rows, labels = np.nonzero(margins > levels[0])
-        values = margins[rows, labels]
-        behind = np.expm1(np.minimum(values - best[rows], 0.0)) * self.has_both[labels]
-        cells = Cells(self.truth, rows, labels, levels.size)
-        heights = (np.searchsorted(levels, values + h * behind, side="left") for h in handicaps)
+        best = np.full(self.n_rows, -np.inf)
+        np.maximum.at(best, self.rows[self.is_rival], margins[self.is_rival])
+        behind = np.expm1(np.minimum(margins - best[self.rows], 0.0)) * self.is_rival
+        cells = Cells(self.truth, self.rows, self.labels, levels.size)
+        heights = (np.searchsorted(levels, margins + h * behind, side="left") for h in handicaps)
         return np.stack([cells.score(height, self.objective) for height in heights])
