@@ -79,8 +79,7 @@ def logistic_results(
     rules = decisions_by_rule(out_of_fold(X[train], Y[train]), Y[train])
     scores = make_model().fit(X[train], Y[train]).decision_function(X[test])
     return {
-        rule: evaluate(Y[test], decision.decide(scores), scores)
-        for rule, decision in rules.items()
+        rule: evaluate(Y[test], decision.decide(scores), scores) for rule, decision in rules.items()
     }
 
 
