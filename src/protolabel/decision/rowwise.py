@@ -171,7 +171,7 @@ def best_f1_thresholds(log_odds: ArrayLike) -> NDArray[np.float64]:
     Examples
     --------
     >>> best_f1_thresholds([[9.0, -2.0], [-9.0, -2.0]]).round(2)
-    array([-0.  , -2.  ])
+    array([-0.  , -2.13])
     """
     # Half the digits are plenty for a threshold, and sort in half the time.
     falling = -np.sort(-expit(np.asarray(log_odds, dtype=np.float32)), axis=0)
