@@ -51,7 +51,7 @@ def score_levels(
         Value of the objective at each level.
     """
     rows, labels, heights = _cells_above_lowest(scores, levels)
-    return Cells(Truth(truth), rows, labels, levels.shape[1]).score(heights, objective)
+    return Cells(Truth(truth), rows, labels).score(heights, levels.shape[1], objective)
 
 
 class Truth:
@@ -77,24 +77,22 @@ class Cells:
     truth : Truth
     rows, labels : ndarray of int, shape (n_cells,)
         Where the cells are; all others are never predicted.
-    n_levels : int
     """
 
-    def __init__(
-        self, truth: Truth, rows: NDArray[Any], labels: NDArray[Any], n_levels: int
-    ) -> None:
+    def __init__(self, truth: Truth, rows: NDArray[Any], labels: NDArray[Any]) -> None:
         self.truth = truth
         self.rows = rows
         self.labels = labels
-        self.n_levels = n_levels
         self.true_cells = np.flatnonzero(truth.is_true[rows, labels])
 
-    def score(self, heights: NDArray[Any], objective: str) -> NDArray[np.float64]:
+    def score(self, heights: NDArray[Any], n_levels: int, objective: str) -> NDArray[np.float64]:
         """Score each level; a cell is predicted at the levels below its height."""
-        value = np.zeros(self.n_levels)
+        value = np.zeros(n_levels)
         if objective != "accuracy":
             n_true = self.truth.per_label
-            hits, predicted = self._hits_and_predicted(self.labels, heights, n_true.size)
+            hits, predicted = self._hits_and_predicted(
+                self.labels, heights, (n_levels, n_true.size)
+            )
             if objective != "macro_f1":
                 total = predicted.sum(axis=1) + n_true.sum()
                 value += _safe_ratio(2 * hits.sum(axis=1), total)
@@ -102,30 +100,29 @@ class Cells:
                 value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=1)
         if needs_accuracy(objective):
             n_true = self.truth.per_row
-            hits, predicted = self._hits_and_predicted(self.rows, heights, n_true.size)
+            shape = (n_levels, n_true.size)
+            hits, predicted = self._hits_and_predicted(self.rows, heights, shape)
             predicted -= hits
             predicted += n_true
             value += _safe_ratio(hits, predicted).mean(axis=1)
         return value
 
     def _hits_and_predicted(
-        self, owners: NDArray[Any], heights: NDArray[Any], n_owners: int
+        self, owners: NDArray[Any], heights: NDArray[Any], shape: tuple[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Count the true and all cells above each level, (n_levels, n_owners)."""
         # Height and owner of a cell as one number to be counted.
-        keys = heights * n_owners + owners
-        return (
-            self._count_above(keys[self.true_cells], n_owners),
-            self._count_above(keys, n_owners),
-        )
+        keys = heights * shape[1] + owners
+        return _count_above(keys[self.true_cells], shape), _count_above(keys, shape)
 
-    def _count_above(self, keys: NDArray[np.int64], n_owners: int) -> NDArray[np.int64]:
-        size = (self.n_levels + 1) * n_owners
-        counts = np.bincount(keys, minlength=size).reshape(-1, n_owners)
-        # A cell of height h is above levels 0 .. h - 1. Sums row by row beat np.cumsum here.
-        for height in range(self.n_levels - 1, 0, -1):
-            counts[height] += counts[height + 1]
-        return counts[1:]
+
+def _count_above(keys: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.int64]:
+    n_levels, n_owners = shape
+    counts = np.bincount(keys, minlength=(n_levels + 1) * n_owners).reshape(-1, n_owners)
+    # A cell of height h is above levels 0 .. h - 1. Sums row by row beat np.cumsum here.
+    for height in range(n_levels - 1, 0, -1):
+        counts[height] += counts[height + 1]
+    return counts[1:]
 
 
 def _cells_above_lowest(

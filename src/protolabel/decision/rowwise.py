@@ -81,8 +81,8 @@ def tune_rowwise(
     """Find tilt, handicap and level of the thresholds on a grid.
 
     Few rows do not tell neighbours on the grid apart. The rule therefore is the average of all
-    of them, weighted by ``exp(n_samples / 10 * (value - best value))``: of many rows that is
-    about the best one, of few rows a broad mean of good ones.
+    of them, weighted by ``exp(n_samples / 10 * (value - best value))`` with at least 100 for
+    ``n_samples``: of many rows that is about the best one, of few rows a broad mean of good ones.
 
     Parameters
     ----------
@@ -208,11 +208,11 @@ class _Grid:
     ) -> None:
         # A handicap only takes away: cells that no tilt brings above the lowest level are out.
         highest = log_odds - np.minimum(gammas[0] * tilt, gammas[-1] * tilt)
-        self.rows, self.labels = np.nonzero(highest > levels[0])
-        self.log_odds = log_odds[self.rows, self.labels]
-        self.tilt = tilt[self.labels]
-        self.is_rival = has_both[self.labels]
-        self.truth = Truth(truth)
+        rows, labels = np.nonzero(highest > levels[0])
+        self.cells = Cells(Truth(truth), rows, labels)
+        self.log_odds = log_odds[rows, labels]
+        self.tilt = tilt[labels]
+        self.is_rival = has_both[labels]
         self.n_rows = len(log_odds)
         self.axes = (gammas, handicaps, levels)
         self.objective = objective
@@ -239,9 +239,9 @@ class _Grid:
     ) -> NDArray[np.float64]:
         """The objective of one tilt, (n_handicaps, n_levels)."""
         margins = self.log_odds - gamma * self.tilt
+        rows = self.cells.rows
         best = np.full(self.n_rows, -np.inf)
-        np.maximum.at(best, self.rows[self.is_rival], margins[self.is_rival])
-        behind = np.expm1(np.minimum(margins - best[self.rows], 0.0)) * self.is_rival
-        cells = Cells(self.truth, self.rows, self.labels, levels.size)
+        np.maximum.at(best, rows[self.is_rival], margins[self.is_rival])
+        behind = np.expm1(np.minimum(margins - best[rows], 0.0)) * self.is_rival
         heights = (np.searchsorted(levels, margins + h * behind, side="left") for h in handicaps)
-        return np.stack([cells.score(height, self.objective) for height in heights])
+        return np.stack([self.cells.score(h, levels.size, self.objective) for h in heights])
