@@ -5,6 +5,7 @@ import torch
 from torch.autograd import gradcheck
 
 from protolabel.pnml.rows import SparseRows, compact_rows, feature_rows, inverted_dropout
+from protolabel.pnml.stored_rows import StoredRows
 
 CPU = torch.device("cpu")
 
@@ -46,6 +47,24 @@ def test_taking_rows_keeps_their_order_and_repeats(matrix):
     eye = torch.eye(6, dtype=torch.float64)
     assert np.array_equal(taken.product(eye).numpy(), matrix.toarray()[index.numpy()])
     assert taken.n_rows == 4
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "stored"])
+@pytest.mark.parametrize("n_rows", [0, 1, 4, 5, 9])
+def test_parts_are_the_rows_in_their_order(matrix, kind, n_rows):
+    matrix = matrix[:n_rows]
+    rows = {
+        "dense": lambda: feature_rows(matrix.toarray(), CPU, torch.float64),
+        "sparse": lambda: feature_rows(matrix, CPU, torch.float64),
+        "stored": lambda: StoredRows(lambda at: matrix[at], lambda X: X, np.arange(n_rows), 6, CPU),
+    }[kind]()
+    parts = list(rows.parts(4))
+    assert [part.n_rows for part in parts] == {0: [0], 1: [1], 4: [4], 5: [4, 1], 9: [4, 4, 1]}[
+        n_rows
+    ]
+    eye = torch.eye(6)
+    found = torch.cat([part.to(torch.float32).product(eye) for part in parts])
+    assert np.array_equal(found.numpy(), matrix.toarray().astype(np.float32))
 
 
 def test_rows_without_entries_embed_to_zero():

@@ -13,8 +13,8 @@ from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
 from protolabel.pnml.rows import FeatureRows
 from protolabel.pnml.settings import PNMLSettings
 
-# Rows embedded at once where no gradient is wanted.
-_CHUNK_ROWS = 1024
+# Rows embedded, and rows scored for all labels, at once where no gradient is wanted.
+_EMBEDDED_ROWS, _SCORED_ROWS = 8192, 1024
 
 
 class PrototypeNetwork(nn.Module):
@@ -212,7 +212,7 @@ class PrototypeNetwork(nn.Module):
     def embed(self, rows: FeatureRows) -> Tensor:
         """Embeddings in evaluation mode, (n_slices, n_rows, dim), computed in chunks."""
         dtype = self.embedding.weight.dtype
-        parts = [self.embedding(rows.take(index).to(dtype)) for index in self._chunks(rows)]
+        parts = [self.embedding(part.to(dtype)) for part in rows.parts(_EMBEDDED_ROWS)]
         return torch.cat(parts, dim=1)
 
     @torch.no_grad()
@@ -220,8 +220,8 @@ class PrototypeNetwork(nn.Module):
         """Log-odds of every member, (n_members, n_rows, n_labels); NaN where it knows no label."""
         dtype = self.embedding.weight.dtype
         parts = []
-        for index in self._chunks(rows):
-            logits = self.logits(self.embedding(rows.take(index).to(dtype)), self.prototypes)
+        for part in rows.parts(_SCORED_ROWS):
+            logits = self.logits(self.embedding(part.to(dtype)), self.prototypes)
             parts.append(torch.where(self.active[:, None, :], logits, torch.nan))
         logits = torch.cat(parts, dim=1)
         if self.settings.shared_embedding:
@@ -237,10 +237,6 @@ class PrototypeNetwork(nn.Module):
         n_members = (~member_logits.isnan()).sum(0)
         constant = self.constant_logits.to(total.dtype)
         return torch.where(n_members > 0, total / n_members.clamp_min(1), constant)
-
-    def _chunks(self, rows: FeatureRows) -> list[Tensor]:
-        index = torch.arange(rows.n_rows, device=self.positions.device)
-        return list(index.split(_CHUNK_ROWS))
 
 
 def _start_metric(

@@ -51,8 +51,9 @@ def means_of_rows(
     total, squares = new((n_slices, dim), dtype=dtype), new((n_slices, dim, dim), dtype=dtype)
     # Moments about a row of the data: those about zero would cancel where it is far away.
     origin: Tensor | None = None
-    for index in torch.arange(rows.n_rows, device=row_weights.device).split(CHUNK_ROWS):
-        embedded = network.embedding(rows.take(index).to(dtype))
+    indices = torch.arange(rows.n_rows, device=row_weights.device).split(CHUNK_ROWS)
+    for index, chunk in zip(indices, rows.parts(CHUNK_ROWS), strict=True):
+        embedded = network.embedding(chunk.to(dtype))
         weights = row_weights[:, index].to(dtype)
         origin = embedded[:, :1] if origin is None else origin
         shifted = embedded - origin

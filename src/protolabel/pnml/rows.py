@@ -8,6 +8,7 @@ matrix whose rows are summed is read in strips of columns that stay in the cache
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -40,6 +41,9 @@ class FeatureRows(Protocol):
 
     def take(self, index: Tensor) -> FeatureRows:
         """Rows at the given positions."""
+
+    def parts(self, n_rows: int) -> Iterator[FeatureRows]:
+        """All rows in their order, so many at a time."""
 
     def to(self, dtype: torch.dtype) -> FeatureRows:
         """The same rows in another floating-point type."""
@@ -108,6 +112,11 @@ class DenseRows:
         """Rows at the given positions."""
         return DenseRows(self.values[index])
 
+    def parts(self, n_rows: int) -> Iterator[DenseRows]:
+        """All rows in their order, so many at a time."""
+        # Copies, because the last digits of a product depend on where in memory a matrix starts.
+        return (DenseRows(part.clone()) for part in self.values.split(n_rows))
+
     def to(self, dtype: torch.dtype) -> DenseRows:
         """The same rows in another floating-point type."""
         return DenseRows(self.values.to(dtype))
@@ -147,11 +156,22 @@ class SparseRows:
 
     def take(self, index: Tensor) -> SparseRows:
         """Rows at the given positions."""
-        starts, lengths = self.indptr[index], self.indptr[index + 1] - self.indptr[index]
+        starts = self.indptr.index_select(0, index)
+        lengths = self.indptr.index_select(0, index + 1) - starts
         indptr = functional.pad(lengths.cumsum(0), (1, 0))
-        within = torch.arange(int(indptr[-1]), device=index.device)
-        stored = torch.repeat_interleave(starts - indptr[:-1], lengths) + within
-        return SparseRows(indptr, self.columns[stored], self.values[stored], self.n_features)
+        stored = torch.repeat_interleave(starts - indptr[:-1], lengths)
+        stored += torch.arange(len(stored), device=index.device)
+        columns, values = (part.index_select(0, stored) for part in (self.columns, self.values))
+        return SparseRows(indptr, columns, values, self.n_features)
+
+    def parts(self, n_rows: int) -> Iterator[SparseRows]:
+        """All rows in their order, so many at a time, where they lie in memory."""
+        for start in range(0, max(self.n_rows, 1), n_rows):
+            indptr = self.indptr[start : start + n_rows + 1]
+            stored = slice(int(indptr[0]), int(indptr[-1]))
+            yield SparseRows(
+                indptr - indptr[0], self.columns[stored], self.values[stored], self.n_features
+            )
 
     def to(self, dtype: torch.dtype) -> SparseRows:
         """The same rows in another floating-point type."""

@@ -66,9 +66,9 @@ class NetworkScorer:
         if rows.n_rows <= self._chunk_rows:
             return self._scores_of_chunk(rows)
         scores = self.weight.new_empty(rows.n_rows, self.network.n_labels)
-        index = torch.arange(rows.n_rows, device=scores.device)
-        for chunk in index.split(self._chunk_rows):
-            scores[chunk[0] : chunk[-1] + 1] = self._scores_of_chunk(rows.take(chunk))
+        size = self._chunk_rows
+        for out, part in zip(scores.split(size), rows.parts(size), strict=True):
+            out.copy_(self._scores_of_chunk(part))
         return scores
 
     @property

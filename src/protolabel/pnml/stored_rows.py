@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,10 @@ class StoredRows:
         """Rows at the given positions, read and scaled."""
         wanted = self.positions[index.cpu().numpy()]
         return feature_rows(self.scale(self.read(wanted)), self.device)
+
+    def parts(self, n_rows: int) -> Iterator[FeatureRows]:
+        """All rows in their order, so many at a time, read and scaled."""
+        return (self.take(index) for index in torch.arange(self.n_rows).split(n_rows))
 
     def to(self, dtype: torch.dtype) -> FeatureRows:
         """All rows in another floating-point type."""
