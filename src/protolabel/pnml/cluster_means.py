@@ -36,18 +36,16 @@ def cluster_means(
     mass : Tensor of shape (n_labels, 2, n_slots)
     """
     listed: Any = _ListedMeans.apply
-    positives = components.of_slice(components.positives, position)
-    if components.negatives is not None:
-        negatives = components.of_slice(components.negatives, position)
-        means, mass = listed(embeddings, responsibilities, negatives, positives)
-        return means, mass
     masked: Any = _MaskedMeans.apply
-    negative_rows = components.membership(position)[0]
-    sides = (
-        masked(embeddings, responsibilities, negative_rows),
-        listed(embeddings, responsibilities, positives),
-    )
-    return torch.cat([m for m, _ in sides], dim=1), torch.cat([m for _, m in sides], dim=1)
+    positives = components.of_slice(components.positives, position)
+    positive_means, positive_mass = listed(embeddings, responsibilities, positives)
+    is_negative, rows = components.membership(position)[0], components.drawn_rows
+    if rows is not None:
+        embeddings = embeddings.index_select(0, rows)
+        responsibilities = responsibilities.index_select(1, rows)
+        is_negative = is_negative.index_select(1, rows)
+    means, mass = masked(embeddings, responsibilities, is_negative)
+    return torch.stack([means, positive_means], dim=1), torch.stack([mass, positive_mass], dim=1)
 
 
 class _MaskedMeans(torch.autograd.Function):
@@ -65,14 +63,13 @@ class _MaskedMeans(torch.autograd.Function):
             torch.sum(shares, 1, out=mass[labels])
         safe_mass = _above_zero(mass)[..., None]
         ctx.save_for_backward(responsibilities, members, safe_mass)
-        mass = mass[:, None]
         ctx.mark_non_differentiable(mass)
-        return means.div_(safe_mass)[:, None], mass
+        return means.div_(safe_mass), mass
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
         responsibilities, members, safe_mass = ctx.saved_tensors
-        by_sums = gradient.squeeze(1) / safe_mass
+        by_sums = gradient / safe_mass
         by_embeddings = gradient.new_zeros(responsibilities.shape[1], gradient.shape[-1])
         for labels, shares in _masked_shares(responsibilities, members):
             by_embeddings.addbmm_(shares, by_sums[labels])
@@ -120,41 +117,38 @@ class _Group:
 class _ListedMeans(torch.autograd.Function):
     """Means of embeddings by soft assignment, for components that are lists of few rows.
 
-    Components of like size are one batched product. Several lists, one after the other, give
-    the sides of each label: means (n_labels, n_sides, n_slots, dim).
+    Components of like size are one batched product.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, embeddings: Tensor, responsibilities: Tensor, *sides: ComponentRows
+        ctx: Any, embeddings: Tensor, responsibilities: Tensor, members: ComponentRows
     ) -> tuple[Tensor, Tensor]:
         n_labels, _, n_slots = responsibilities.shape
         dim = embeddings.shape[1]
-        means = embeddings.new_zeros(n_labels, len(sides), n_slots, dim)
-        mass = embeddings.new_zeros(n_labels, len(sides), n_slots)
+        means = embeddings.new_zeros(n_labels, n_slots, dim)
+        mass = embeddings.new_zeros(n_labels, n_slots)
         ctx.shape = embeddings.shape
-        ctx.groups = [list(_groups(responsibilities, members)) for members in sides]
+        ctx.groups = list(_groups(responsibilities, members))
         buffer = _room_for_rows(embeddings)
-        for side, groups in enumerate(ctx.groups):
-            for group in groups:
-                mass[group.labels, side] = group.mass
-                for labels, rows, shares, room in group.parts(buffer):
-                    torch.index_select(embeddings, 0, rows, out=room)
-                    means[labels, side] = torch.bmm(shares.mT, room.view(len(labels), -1, dim))
+        for group in ctx.groups:
+            mass[group.labels] = group.mass
+            for labels, rows, shares, room in group.parts(buffer):
+                torch.index_select(embeddings, 0, rows, out=room)
+                means[labels] = torch.bmm(shares.mT, room.view(len(labels), -1, dim))
         ctx.mark_non_differentiable(mass)
         return means, mass
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, gradient: Tensor, _mass_gradient: Tensor) -> tuple[Tensor, None, None]:
         by_embeddings = gradient.new_zeros(ctx.shape)
         buffer = _room_for_rows(by_embeddings)
-        for side, groups in enumerate(ctx.groups):
-            for group in groups:
-                for labels, rows, shares, room in group.parts(buffer):
-                    by_rows = room.view(len(labels), -1, ctx.shape[1])
-                    torch.bmm(shares, gradient[labels, side], out=by_rows)
-                    by_embeddings.index_add_(0, rows, room)
-        return by_embeddings, *(None for _ in ctx.needs_input_grad[1:])
+        for group in ctx.groups:
+            for labels, rows, shares, room in group.parts(buffer):
+                by_rows = room.view(len(labels), -1, ctx.shape[1])
+                torch.bmm(shares, gradient[labels], out=by_rows)
+                by_embeddings.index_add_(0, rows, room)
+        return by_embeddings, None, None
 
 
 def _groups(responsibilities: Tensor, members: ComponentRows) -> Iterator[_Group]:

@@ -7,7 +7,6 @@ together hold few rows; the negative ones are all other rows, or a drawn part of
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -94,16 +93,17 @@ class Components:
     """Members of both sides of every label, in every slice.
 
     ``is_positive`` (1 or n_slices, n_labels, n_rows) and ``usable`` (n_slices, n_rows) describe
-    all rows; ``all_positives`` lists the usable positive ones. ``positives`` and ``negatives``
-    are those that take part; ``negatives`` None stands for all usable rows that are not
-    positive. Components count slice by slice, label by label.
+    all rows; ``all_positives`` lists the usable positive ones, ``positives`` those that take
+    part. Negative sides consist of the usable rows that are not positive, or of those among
+    ``drawn_rows``, rising positions, where these are not None. Components count slice by slice,
+    label by label.
     """
 
     is_positive: Tensor
     usable: Tensor
     all_positives: ComponentRows
     positives: ComponentRows
-    negatives: ComponentRows | None = None
+    drawn_rows: Tensor | None = None
 
     @classmethod
     def of(cls, labels: Tensor, row_weights: Tensor) -> Components:
@@ -130,15 +130,16 @@ class Components:
     def counts(self) -> Tensor:
         """Rows of the negative and the positive side, (n_slices, n_labels, 2)."""
         shape = (len(self.usable), self.n_labels)
-        positive = self.positives.counts.view(shape)
-        if self.negatives is not None:
-            negative = self.negatives.counts.view(shape)
-        else:
-            negative = self.usable.sum(1, keepdim=True) - self.all_positives.counts.view(shape)
-        return torch.stack([negative, positive], dim=-1)
+        usable, present = self.usable, self.all_positives
+        if self.drawn_rows is not None:
+            usable, present = usable[:, self.drawn_rows], self._drawn_positives
+        negative = usable.sum(1, keepdim=True) - present.counts.view(shape)
+        return torch.stack([negative, self.positives.counts.view(shape)], dim=-1)
 
     def sums(self, embeddings: Tensor) -> Tensor:
         """Sums over the negative and the positive side, (n_slices, n_labels, 2, dim).
+
+        That of a negative side is the sum over all rows without that over the positive ones.
 
         Parameters
         ----------
@@ -146,13 +147,16 @@ class Components:
         """
         shape = (len(self.usable), self.n_labels, embeddings.shape[-1])
         flat = embeddings.flatten(0, 1)
-        if self.negatives is not None:
-            both = self.negatives.followed_by(self.positives)
-            return both.sums(flat).view(2, *shape).permute(1, 2, 0, 3)
-        positive = self.positives.sums(flat).view(shape)
-        total = torch.bmm(self.usable[:, None, :].to(embeddings.dtype), embeddings)
-        whole = self.positives is self.all_positives
-        present = positive if whole else self.all_positives.sums(flat).view(shape)
+        if self.drawn_rows is None:
+            positive = self.positives.sums(flat).view(shape)
+            total = torch.bmm(self.usable[:, None, :].to(embeddings.dtype), embeddings)
+            whole = self.positives is self.all_positives
+            present = positive if whole else self.all_positives.sums(flat).view(shape)
+            return torch.stack([total - present, positive], dim=2)
+        members = self._drawn_of_slices.followed_by(self._drawn_positives)
+        sums = members.followed_by(self.positives).sums(flat)
+        total = sums[: shape[0], None]
+        present, positive = sums[shape[0] :].view(2, *shape).unbind()
         return torch.stack([total - present, positive], dim=2)
 
     def of_slice(self, members: ComponentRows, position: int) -> ComponentRows:
@@ -168,111 +172,83 @@ class Components:
         """Members of the two sides of each label in one slice, (2, n_labels, n_rows)."""
         n_rows = self.usable.shape[1]
         shared = 0 if len(self.is_positive) == 1 else position
-        sides = []
-        for found, complement in ((self.negatives, True), (self.positives, False)):
-            if found is None or found is self.all_positives:
-                inside = self.is_positive[shared] ^ complement
-                sides.append(inside & self.usable[position])
-                continue
-            own = self.of_slice(found, position)
-            side = torch.zeros((self.n_labels, n_rows), dtype=torch.bool, device=self.usable.device)
-            side[own.component_of_row, own.rows] = True
-            sides.append(side)
-        return torch.stack(sides)
+        negative = ~self.is_positive[shared] & self.usable[position]
+        if self.drawn_rows is not None:
+            negative &= self._is_drawn
+        if self.positives is self.all_positives:
+            return torch.stack([negative, self.is_positive[shared] & self.usable[position]])
+        own = self.of_slice(self.positives, position)
+        positive = torch.zeros((self.n_labels, n_rows), dtype=torch.bool, device=self._device)
+        positive[own.component_of_row, own.rows] = True
+        return torch.stack([negative, positive])
 
     def drawn(
         self, positive_rate: float, negative_rate: float, generator: torch.Generator
     ) -> Components:
         """Components with each row drawn at its side's rate, at least one of those with rows.
 
+        Positive rows are drawn for each label on its own; the rows that are negative where they
+        lack a label are drawn once for all labels.
+
         Parameters
         ----------
         positive_rate, negative_rate : float
         generator : torch.Generator
         """
-        positives, negatives = self.positives, self.negatives
+        positives, drawn_rows = self.positives, self.drawn_rows
         if positive_rate < 1:
             drawn = torch.rand(len(positives.rows), generator=generator, device=self._device)
             positives = _without_gaps(
                 positives.keep(drawn < positive_rate), positives, self._device, generator
             )
         if negative_rate < 1:
-            negatives = self._drawn_negatives(negative_rate, generator)
-        return replace(self, positives=positives, negatives=negatives)
+            drawn_rows = self._sample_of_rows(negative_rate, generator)
+        return replace(self, positives=positives, drawn_rows=drawn_rows)
 
     @property
     def _device(self) -> torch.device:
         return self.usable.device
 
-    def _drawn_negatives(self, rate: float, generator: torch.Generator) -> ComponentRows:
-        """A Bernoulli sample of the negative rows, found by the gaps between its members."""
-        n_slices, n_rows = self.usable.shape
-        n_components = n_slices * self.n_labels
-        cells = bernoulli_positions(n_components * n_rows, rate, generator, self._device)
-        if n_slices == 1:
-            cells = cells[self._is_negative[cells]]
-            row = cells % n_rows
-        else:
-            component, row = cells // n_rows, cells % n_rows
-            part = component // self.n_labels
-            shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
-            known = self.is_positive[shared, component % self.n_labels, row]
-            chosen = self.usable[part, row] & ~known
-            cells, row = cells[chosen], (row + part * n_rows)[chosen]
-        starts = torch.arange(n_components + 1, device=self._device) * n_rows
-        drawn = ComponentRows(row, torch.searchsorted(cells, starts))
-        counts = drawn.counts
-        if bool((counts > 0).all()):
-            return drawn
-        return _without_gaps(drawn, self._all_negatives(counts == 0), self._device, generator)
+    def _sample_of_rows(self, rate: float, generator: torch.Generator) -> Tensor:
+        """Rows drawn at a rate, and one more for each negative side that none of them is in."""
+        n_rows = self.usable.shape[1]
+        chosen = torch.rand(n_rows, generator=generator, device=self._device) < rate
+        drawn = replace(self, drawn_rows=chosen.nonzero().squeeze(1))
+        is_missed = (drawn.counts()[..., 0] == 0) & (self.counts()[..., 0] > 0)
+        for position, label in is_missed.nonzero().tolist():
+            shared = 0 if len(self.is_positive) == 1 else position
+            members = ~self.is_positive[shared, label] & self.usable[position]
+            if not bool((members & chosen).any()):
+                rows = members.nonzero().squeeze(1)
+                chosen[rows[_below(len(rows), generator)]] = True
+        return chosen.nonzero().squeeze(1)
 
     @cached_property
-    def _is_negative(self) -> Tensor:
-        """Usable rows without the label, label by label, of the only slice."""
-        return (~self.is_positive[0] & self.usable[0]).flatten()
+    def _is_drawn(self) -> Tensor:
+        assert self.drawn_rows is not None
+        is_drawn = torch.zeros(self.usable.shape[1], dtype=torch.bool, device=self._device)
+        is_drawn[self.drawn_rows] = True
+        return is_drawn
 
-    def _all_negatives(self, wanted: Tensor) -> ComponentRows:
-        """All negative rows of the wanted components, none of the others."""
-        n_rows = self.usable.shape[1]
-        numbers = wanted.nonzero().squeeze(1)
-        part = numbers // self.n_labels
-        shared = part if len(self.is_positive) > 1 else torch.zeros_like(part)
-        members = ~self.is_positive[shared, numbers % self.n_labels] & self.usable[part]
-        which, row = members.nonzero().unbind(1)
-        counts = torch.zeros_like(wanted, dtype=torch.int64)
-        counts[numbers] = members.sum(1)
-        offsets = functional.pad(counts.cumsum(0), (1, 0))
-        return ComponentRows(part[which] * n_rows + row, offsets)
+    @cached_property
+    def _drawn_positives(self) -> ComponentRows:
+        """Positive ones among the drawn rows."""
+        everywhere = self._is_drawn.repeat(len(self.usable))
+        return self.all_positives.keep(everywhere[self.all_positives.rows])
+
+    @property
+    def _drawn_of_slices(self) -> ComponentRows:
+        """All drawn rows of each slice."""
+        assert self.drawn_rows is not None
+        usable = self.usable[:, self.drawn_rows]
+        position, which = usable.nonzero().unbind(1)
+        offsets = functional.pad(usable.sum(1).cumsum(0), (1, 0))
+        return ComponentRows(position * self.usable.shape[1] + self.drawn_rows[which], offsets)
 
 
-def bernoulli_positions(
-    size: int, rate: float, generator: torch.Generator, device: torch.device
-) -> Tensor:
-    """Positions of the successes in ``size`` independent trials, in rising order.
-
-    The gaps between successes are geometric: the work grows with their number alone.
-
-    Examples
-    --------
-    >>> import torch
-    >>> g = torch.Generator().manual_seed(0)
-    >>> found = bernoulli_positions(10_000, 0.1, g, torch.device("cpu"))
-    >>> 900 < len(found) < 1100, bool((found.diff() > 0).all())
-    (True, True)
-    """
-    parts, last = [], -1
-    while last < size - 1:
-        expected = (size - 1 - last) * rate
-        n_drawn = int(expected + 4 * math.sqrt(expected)) + 16
-        uniform = torch.empty(n_drawn, dtype=torch.float64, device=device)
-        uniform.uniform_(generator=generator)
-        # 1 - u is never zero.
-        gaps = uniform.neg_().log1p_().div_(math.log1p(-rate)).floor_().add_(1)
-        found = gaps.cumsum(0).add_(last).long()
-        parts.append(found)
-        last = int(found[-1])
-    positions = parts[0] if len(parts) == 1 else torch.cat(parts)
-    return positions[: int(torch.searchsorted(positions, size))]
+def _below(size: int, generator: torch.Generator) -> int:
+    """A number from 0 to size - 1."""
+    return int(torch.randint(size, (1,), generator=generator, device=generator.device))
 
 
 def _without_gaps(
