@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor
 
+from protolabel.companions.sparse_rows import dense_product, weighted_entries
 from protolabel.companions.trees import Trees
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -71,8 +72,8 @@ class Forest:
         n_samples, n_trees = leaves.shape
         if n_samples == 1:
             # Building sparse matrices for a single row takes longer than the votes themselves.
-            rows, weights = _weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
-            labels, votes = _weighted_entries(self.labels, rows, weights)
+            rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
+            labels, votes = weighted_entries(self.labels, rows, weights)
             return np.bincount(labels, votes, minlength=len(self.prior))[None]
         starts = np.arange(n_samples + 1) * n_trees
         chosen = sp.csr_array(
@@ -80,7 +81,7 @@ class Forest:
             shape=(n_samples, self.leaf_rows.shape[0]),
         )
         neighbours = sp.csr_array(chosen @ self.leaf_rows)
-        return np.asarray((neighbours @ self.labels).toarray())
+        return dense_product(neighbours, self.labels)
 
 
 def fit_forest(
@@ -167,14 +168,3 @@ def _leaf_rows(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_ar
     totals = np.asarray(weights.sum(axis=1)).ravel()
     weights.data /= np.repeat(totals, np.diff(weights.indptr))
     return weights
-
-
-def _weighted_entries(
-    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and values of all entries of some rows, times the weights of the rows."""
-    starts = matrix.indptr[rows]
-    sizes = matrix.indptr[rows + 1] - starts
-    ends = np.cumsum(sizes)
-    places = np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
-    return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
+from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -62,7 +63,7 @@ class KernelRidge:
         """Regression values of every label; near 1 where it is present, near 0 where not."""
         values = np.empty((X.shape[0], len(self.intercept)))
         for part in _parts(X.shape[0], self.landmarks.shape[0]):
-            squares = _distances_by_products(X[part], *self._transposed)
+            squares = _distances_by_products(part_of(X, part), *self._transposed)
             kernel = np.exp(np.multiply(squares, -self.precision, out=squares), out=squares)
             values[part] = kernel @ self.coefficients + self.intercept
         return values
@@ -73,9 +74,7 @@ class KernelRidge:
     @cached_property
     def _transposed(self) -> tuple[Matrix, np.ndarray]:
         """Landmarks as columns, and their squared lengths."""
-        landmarks = self.landmarks.astype(np.float64)
-        turned = landmarks.T.tocsr() if sp.issparse(landmarks) else landmarks.T
-        return turned, _row_squares(landmarks)
+        return _as_columns(self.landmarks)
 
 
 def fit_kernel_ridge(
@@ -163,10 +162,9 @@ def gaussian_kernel(
     """exp(-precision * squared distance) of every row to every landmark."""
     kernel = np.empty((X.shape[0], landmarks.shape[0]), dtype)
     # In single precision the difference of large squares loses what is small.
-    landmarks = landmarks.astype(np.float64)
-    squares_of_landmarks = _row_squares(landmarks)
+    turned, squares_of_landmarks = _as_columns(landmarks)
     for part in _parts(X.shape[0], landmarks.shape[0]):
-        squares = _distances_by_products(X[part], landmarks.T, squares_of_landmarks)
+        squares = _distances_by_products(part_of(X, part), turned, squares_of_landmarks)
         kernel[part] = np.exp(np.multiply(squares, -precision, out=squares), out=squares)
     return kernel
 
@@ -188,8 +186,7 @@ def _some_rows(X: Matrix, n_rows: int, rng: np.random.Generator) -> Matrix:
 def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
     if rows.shape[0] < 2:
         return 1.0
-    rows = rows.astype(np.float64)
-    squares = _distances_by_products(rows, rows.T, _row_squares(rows))
+    squares = _distances_by_products(rows, *_as_columns(rows))
     mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))
     return 1 / (2 * mean**2) if mean > 0 else 1.0
 
@@ -204,18 +201,19 @@ def _parts(n_rows: int, n_landmarks: int) -> Iterator[slice]:
 def _distances_by_products(X: Matrix, turned: Matrix, squares: np.ndarray) -> np.ndarray:
     """Squared distances to the columns of ``turned``, whose squared lengths are known."""
     X = X.astype(np.float64, copy=False)
-    products = X @ turned
-    found = products.toarray() if sp.issparse(products) else np.asarray(products)
+    is_sparse = sp.issparse(X) and sp.issparse(turned)
+    found = dense_product(X, turned) if is_sparse else np.asarray(X @ turned)
     found *= -2
     found += squares
-    found += _row_squares(X)[:, None]
+    found += row_squares(X)[:, None]
     return np.asarray(np.maximum(found, 0.0, out=found))
 
 
-def _row_squares(X: Matrix) -> np.ndarray:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X))
+def _as_columns(rows: Matrix) -> tuple[Matrix, np.ndarray]:
+    """Rows as columns in double precision, and their squared lengths."""
+    rows = rows.astype(np.float64)
+    turned = rows.T.tocsr() if sp.issparse(rows) else rows.T
+    return turned, row_squares(rows)
 
 
 def _positive_part(values: np.ndarray, softness: float) -> np.ndarray:

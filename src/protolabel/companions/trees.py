@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.companions.sparse_rows import part_of
+
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 _CHUNK_CELLS = 1_000_000
@@ -74,7 +76,7 @@ class Trees:
         reached = np.empty((n_samples, len(self.roots)), dtype=np.int32)
         step = min(max(1, _CHUNK_CELLS // X.shape[1]), _WALKERS)
         for start in range(0, n_samples, step):
-            rows = X[start : start + step]
+            rows = part_of(X, slice(start, start + step))
             rows = rows.toarray() if sp.issparse(rows) else rows
             rows = np.ascontiguousarray(rows, dtype=np.float32)
             n_trees = max(1, _WALKERS // len(rows))

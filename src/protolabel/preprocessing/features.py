@@ -134,8 +134,9 @@ class FeatureScaler:
             scaled = np.subtract(columns, self.offset_, out=None if columns is X else columns)
             scaled *= self.weight_
         else:
-            scaled = sp.csr_array(X, copy=True).astype(np.result_type(X.dtype, np.float32))
-            scaled.data *= self.weight_.astype(scaled.dtype)[scaled.indices]
+            dtype = np.result_type(X.dtype, np.float32)
+            values = X.data * self.weight_.astype(dtype)[X.indices]
+            scaled = sp.csr_array((values, X.indices.copy(), X.indptr.copy()), shape=X.shape)
         return scaled if self.is_by_column else _with_row_norm(scaled, self.row_norm)
 
     def fit_transform(self, X: Matrix) -> Matrix:

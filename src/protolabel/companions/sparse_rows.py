@@ -1,0 +1,50 @@
+"""Products with few sparse rows, for which building sparse matrices takes longer than the sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+
+def dense_product(rows: sp.csr_array, matrix: sp.csr_array) -> np.ndarray:
+    """Rows times a sparse matrix as an array; a row gets the same digits in any company.
+
+    Examples
+    --------
+    >>> matrix = sp.csr_array(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    >>> dense_product(sp.csr_array(np.array([[2.0, 1.0]])), matrix).tolist()
+    [[4.0, 3.0]]
+    """
+    if rows.shape[0] != 1:
+        return np.asarray((rows @ matrix).toarray())
+    columns, values = weighted_entries(matrix, rows.indices, rows.data)
+    return np.bincount(columns, values, minlength=matrix.shape[1])[None]
+
+
+def weighted_entries(
+    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of all entries of some rows, times the weights of the rows."""
+    starts = matrix.indptr[rows]
+    sizes = matrix.indptr[rows + 1] - starts
+    ends = np.cumsum(sizes)
+    n_entries = ends[-1] if len(ends) else 0
+    places = np.arange(n_entries) + np.repeat(starts - ends + sizes, sizes)
+    return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)
+
+
+def row_squares(rows: Matrix) -> np.ndarray:
+    """Squared length of each row."""
+    if not sp.issparse(rows):
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
+    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.bincount(row_of, np.square(rows.data), minlength=rows.shape[0])
+
+
+def part_of(rows: Matrix, part: slice) -> Matrix:
+    """Some rows; all of them as they are."""
+    return rows if part.start == 0 and part.stop >= rows.shape[0] else rows[part]

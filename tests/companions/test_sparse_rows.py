@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
+
+
+@pytest.fixture
+def rows():
+    dense = sp.random_array((9, 40), density=0.2, rng=np.random.default_rng(0)).toarray()
+    dense[4] = 0
+    return sp.csr_array(dense)
+
+
+def test_a_row_gets_the_same_digits_alone_and_in_company(rows):
+    matrix = sp.random_array((40, 15), density=0.3, rng=np.random.default_rng(1), format="csr")
+    together = dense_product(rows, matrix)
+    assert np.allclose(together, rows.toarray() @ matrix.toarray(), atol=1e-14)
+    for position in range(9):
+        assert np.array_equal(dense_product(rows[[position]], matrix)[0], together[position])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_array.toarray])
+def test_squared_lengths_of_sparse_and_dense_rows(rows, kind):
+    found = row_squares(kind(rows))
+    assert np.allclose(found, [sum(value**2 for value in row) for row in rows.toarray()])
+
+
+def test_all_rows_are_no_copy(rows):
+    assert part_of(rows, slice(0, 9)) is rows
+    assert part_of(rows, slice(0, 8)).shape == (8, 40)
+    assert part_of(rows, slice(8, 16)).shape == (1, 40)
