@@ -52,6 +52,12 @@ def test_large_tables_and_those_on_disk_have_single_prototypes():
     assert balanced(100, 10, 5, stays_on_disk=True)["prototypes"] == "single"
 
 
+def test_tables_of_a_few_thousand_rows_have_all_of_them_as_landmarks():
+    found = [balanced(n_samples, 10, 5)["n_landmarks"] for n_samples in (100, 6000, 6001)]
+    assert found == [2000, 6000, 2000]
+    assert automatic_parameters("fast", TableShape(100, 10, 5))["n_landmarks"] == 0
+
+
 def test_very_many_labels_have_no_companions():
     many = balanced(100, 10, 1001)
     assert (many["n_landmarks"], many["n_trees"]) == (0, 0)

@@ -25,19 +25,23 @@ _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 
 @dataclass(frozen=True)
 class Effort:
-    """What one level of ``effort`` spends."""
+    """What one level of ``effort`` spends.
+
+    Tables of at most ``exact_rows`` have all of their rows as landmarks.
+    """
 
     n_members: int
     n_landmarks: int
+    exact_rows: int
     n_trees: int
     multiple_for_sparse: bool
     multiple_for_dense: bool
 
 
 _EFFORTS = {
-    "fast": Effort(3, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
-    "balanced": Effort(5, 2000, 300, multiple_for_sparse=False, multiple_for_dense=True),
-    "best": Effort(10, 5000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
+    "fast": Effort(3, 0, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
+    "balanced": Effort(5, 2000, 6000, 300, multiple_for_sparse=False, multiple_for_dense=True),
+    "best": Effort(10, 5000, 10_000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
 }
 
 
@@ -70,6 +74,9 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     """
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
+    # A kernel of all pairs of rows is factorised sooner than the features of fewer landmarks.
+    is_exact = table.n_samples <= level.exact_rows
+    n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
     # Trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 3 if table.is_sparse else level.n_trees
     is_multiple = _has_multiple_prototypes(level, table)
@@ -81,7 +88,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
         "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
         "batch_size": _BATCH if has_small_batch else _LARGE_BATCH,
         "n_members": level.n_members,
-        "n_landmarks": level.n_landmarks if with_companions else 0,
+        "n_landmarks": n_landmarks if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,
     }
 

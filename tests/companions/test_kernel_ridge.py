@@ -3,7 +3,12 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel.companions import kernel_ridge
-from protolabel.companions.kernel_ridge import fit_kernel_ridge, gaussian_kernel, log_odds
+from protolabel.companions.kernel_ridge import (
+    _descend,
+    fit_kernel_ridge,
+    gaussian_kernel,
+    log_odds,
+)
 
 
 @pytest.fixture
@@ -43,8 +48,7 @@ def test_leave_one_out_scores_equal_fits_without_each_row(labelled_rows):
         expected = naive_kernel_ridge(
             X[others], Y[others], X[row : row + 1], model.precision, model.ridge
         )
-        # The features stay those of all landmarks, which is why this is close and not exact.
-        assert np.allclose(scores[row], log_odds(expected), atol=0.05)
+        assert np.allclose(scores[row], log_odds(expected))
 
 
 def test_sparse_rows_give_the_same_model(labelled_rows):
@@ -69,6 +73,28 @@ def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeyp
     others = np.setdiff1d(np.arange(100), used)
     assert np.allclose(scores[others], model.scores(X[others]))
     assert not np.allclose(scores[used], model.scores(X[used]))
+
+
+def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_rows):
+    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_RIDGE", 30)
+    X, Y = labelled_rows
+    model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    assert model.landmarks.shape == X.shape
+    expected = naive_kernel_ridge(X, Y, X[:9] + 0.1, model.precision, model.ridge)
+    assert np.allclose(model.regression(X[:9] + 0.1), expected)
+
+
+@pytest.mark.parametrize("lowest", range(5))
+@pytest.mark.parametrize("start", range(5))
+def test_the_lowest_point_is_found_from_any_start_without_going_far_beyond_it(lowest, start):
+    asked = []
+
+    def error(value):
+        asked.append(value)
+        return (value - lowest) ** 2
+
+    assert _descend(error, range(5), start) == lowest
+    assert len(asked) == len(set(asked)) <= abs(start - lowest) + 3
 
 
 def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():

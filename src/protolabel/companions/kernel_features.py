@@ -14,6 +14,8 @@ _SMALLEST_VARIANCE = 1e-7
 # Products of this many rows run in single precision, whose errors are far below the noise of
 # the choice of a ridge by so many rows.
 _MIN_ROWS_OF_SINGLE_PRECISION = 1000
+# A row that decides its own value has no residual to divide by.
+LARGEST_LEVERAGE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class KernelFeatures:
         shrinkage = self.variances / (self.variances + ridge)
         fitted = self.axes @ (shrinkage[:, None] * self.on_axes)
         leverage = np.square(self.axes) @ shrinkage + 1 / len(centred)
-        leverage = np.minimum(leverage, 1 - 1e-6)[:, None]
+        leverage = np.minimum(leverage, LARGEST_LEVERAGE)[:, None]
         # The residual without the row is the residual over one minus its leverage.
         return np.asarray(self.targets - (centred - fitted) / (1 - leverage))
 

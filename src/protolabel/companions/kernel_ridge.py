@@ -1,14 +1,13 @@
 """Kernel ridge regression of the labels, chosen by its exact leave-one-out error.
 
 Rows are compared with at most ``n_landmarks`` training rows by a Gaussian kernel. With as many
-landmarks as rows this is kernel ridge regression, with fewer its Nystroem approximation. Both
-are ridge regressions on explicit features, for which the scores that each training row would
-get from a fit without it have a closed form.
+landmarks as rows this is kernel ridge regression, with fewer its Nystroem approximation. For
+both, the scores that each training row would get from a fit without it have a closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
 
@@ -26,6 +26,8 @@ PRECISIONS = (0.25, 1.0, 4.0, 16.0)
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Rows that decide the precision: enough for its coarse grid, and cheap.
 _ROWS_FOR_PRECISION = 1000
+# Rows that decide the ridge where all are landmarks: few enough to factorise several times.
+_ROWS_FOR_RIDGE = 3000
 # More rows than this only score: their labels are not needed, and their scores are honest.
 _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
@@ -110,23 +112,48 @@ def fit_kernel_ridge(
     """
     if X.shape[0] > _ROWS_FOR_FIT:
         return _fit_on_part(X, Y, rng, n_landmarks)
-    n_samples = X.shape[0]
     targets = Y.toarray().astype(np.float64)
-    scale = _one_over_twice_mean_squared_distance(_some_rows(X, _ROWS_FOR_DISTANCE, rng))
-    few = np.sort(rng.permutation(n_samples)[:_ROWS_FOR_PRECISION])
-    X_few, targets_few = X[few], targets[few]
-
-    def least_error(factor: float) -> float:
-        features = _features(X_few, X_few, scale * factor, targets_few)
-        return min(map(features.error, RIDGES))
-
-    precision = scale * min(PRECISIONS, key=least_error)
-    landmarks = _some_rows(X, n_landmarks, rng)
-    features = _features(X, landmarks, precision, targets)
-    ridge = min(RIDGES, key=features.error)
-    coefficients, intercept = features.solve(ridge)
+    scale = _one_over_twice_mean_squared_distance(X[_some(X, _ROWS_FOR_DISTANCE, rng)])
+    few = _some(X, _ROWS_FOR_PRECISION, rng)
+    precision, ridge = _best_of_grid(X[few], targets[few], scale)
+    landmarks = X[_some(X, n_landmarks, rng)]
+    regression: ExactKernel | KernelFeatures
+    if n_landmarks < X.shape[0]:
+        regression = _features(X, landmarks, precision, targets)
+        ridge = min(RIDGES, key=regression.error)
+    else:
+        regression = _exact(X, precision, targets)
+        some = _some(X, _ROWS_FOR_RIDGE, rng)
+        is_part = len(some) < X.shape[0]
+        judge = _exact(X[some], precision, targets[some]) if is_part else regression
+        ridge = _descend(judge.error, RIDGES, start=RIDGES.index(ridge))
+    coefficients, intercept = regression.solve(ridge)
     model = KernelRidge(landmarks, precision, ridge, coefficients, intercept)
-    return model, log_odds(features.leave_one_out(ridge).astype(np.float64))
+    return model, log_odds(regression.leave_one_out(ridge).astype(np.float64))
+
+
+def _best_of_grid(X: Matrix, targets: np.ndarray, scale: float) -> tuple[float, float]:
+    """Precision, in units of ``scale`` one of the grid, and ridge of the smallest error."""
+
+    def errors(precision: float) -> list[tuple[float, float, float]]:
+        features = _features(X, X, precision, targets)
+        return [(features.error(ridge), precision, ridge) for ridge in RIDGES]
+
+    _, precision, ridge = min(min(errors(scale * factor)) for factor in PRECISIONS)
+    return precision, ridge
+
+
+def _descend(error: Callable[[float], float], values: Sequence[float], start: int) -> float:
+    """The lowest point of a valley, looked for from a good start."""
+    best, lowest = start, error(values[start])
+    for step in (-1, 1):
+        place = start + step
+        while best == place - step and 0 <= place < len(values):
+            found = error(values[place])
+            if found < lowest:
+                best, lowest = place, found
+            place += step
+    return values[best]
 
 
 def _fit_on_part(
@@ -179,8 +206,13 @@ def _features(
     )
 
 
-def _some_rows(X: Matrix, n_rows: int, rng: np.random.Generator) -> Matrix:
-    return X[np.sort(rng.permutation(X.shape[0])[:n_rows])]
+def _exact(X: Matrix, precision: float, targets: np.ndarray) -> ExactKernel:
+    return ExactKernel(gaussian_kernel(X, X, precision, precision_of(X.shape[0])), targets)
+
+
+def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of some rows in rising order, or of all of them."""
+    return np.sort(rng.permutation(X.shape[0])[:n_rows])
 
 
 def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:

@@ -1,0 +1,83 @@
+"""Kernel ridge regression on all rows, with every row's value from the fit without it.
+
+With C = K + ridge I, s = C^-1 1 and P = C^-1 - s s' / (1's), the coefficients of the rows are
+P y, the intercept is s'y / (1's), and the residual that row i would have without itself is
+(P y)_i / P_ii. One factorisation of C gives all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.linalg import lapack
+
+from protolabel.companions.kernel_features import LARGEST_LEVERAGE
+
+# With a smaller ridge the factor of a large kernel loses too many digits in single precision.
+_SMALLEST_RIDGE_OF_SINGLE_PRECISION = 0.1
+
+
+@dataclass(frozen=True)
+class _Solution:
+    coefficients: np.ndarray
+    intercept: np.ndarray
+    leave_one_out: np.ndarray
+
+
+class ExactKernel:
+    """Regressions of labels on a kernel of all pairs of rows, for one ridge after the other.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_samples, n_samples)
+        In the precision to compute with.
+    targets : ndarray of shape (n_samples, n_labels)
+    """
+
+    def __init__(self, kernel: np.ndarray, targets: np.ndarray) -> None:
+        self.kernel = kernel
+        self.targets = targets
+        # A search looks at a ridge and its neighbours, and then asks for the best again.
+        self._solution = lru_cache(maxsize=3)(self._solve)
+
+    def error(self, ridge: float) -> float:
+        """Squared error of the leave-one-out values."""
+        return float(np.square(self.leave_one_out(ridge) - self.targets).sum(dtype=np.float64))
+
+    def leave_one_out(self, ridge: float) -> np.ndarray:
+        """Regression value of each row from the fit without it."""
+        return self._solution(ridge).leave_one_out
+
+    def solve(self, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the rows and intercept."""
+        found = self._solution(ridge)
+        return found.coefficients, found.intercept
+
+    def _solve(self, ridge: float) -> _Solution:
+        small = ridge < _SMALLEST_RIDGE_OF_SINGLE_PRECISION
+        # Turned, a symmetric matrix is itself, and lies as LAPACK wants it.
+        system = np.array(self.kernel.T, dtype=np.float64 if small else None, order="F")
+        system[np.diag_indices_from(system)] += ridge
+        root = _inverse_root(system)
+        on_root = root @ np.column_stack([self.targets, np.ones(len(root))]).astype(root.dtype)
+        solved = (root.T @ on_root).astype(np.float64)
+        by_targets, by_ones = solved[:, :-1], solved[:, -1]
+        total = by_ones.sum()
+        intercept = by_ones @ self.targets / total
+        coefficients = by_targets - np.outer(by_ones, intercept)
+        own = np.einsum("ij,ij->j", root, root, dtype=np.float64) - np.square(by_ones) / total
+        own = np.maximum(own, (1 - LARGEST_LEVERAGE) / ridge)
+        return _Solution(coefficients, intercept, self.targets - coefficients / own[:, None])
+
+
+def _inverse_root(system: np.ndarray) -> np.ndarray:
+    """Lower triangular R with R'R the inverse of a positive definite matrix, made in its place."""
+    factorise, invert = lapack.get_lapack_funcs(("potrf", "trtri"), (system,))
+    root, failed = factorise(system, lower=True, clean=True, overwrite_a=True)
+    if failed == 0:
+        root, failed = invert(root, lower=True, overwrite_c=True)
+    if failed:
+        raise np.linalg.LinAlgError(f"LAPACK ended with {failed}: the kernel is not positive.")
+    return np.asarray(root)
