@@ -125,7 +125,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"
-        Randomised trees of a forest, used in the same way; a third as many for sparse input.
+        Randomised trees of a forest, used in the same way; a sixth as many for sparse input.
     thresholds : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="rowwise"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of

@@ -112,3 +112,13 @@ def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypat
     assert np.array_equal(scores, expected)
     for name in ("roots", "feature", "left", "right", "threshold"):
         assert np.array_equal(getattr(by_parts.trees, name), getattr(at_once.trees, name))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "of_sparse", "of_dense"),
+    [(1, 1, 1), (10, 3, 3), (1000, 200, 31), (10_000, 400, 100), (1_000_000, 1000, 1000)],
+)
+def test_splits_of_sparse_rows_look_at_more_features(n_features, of_sparse, of_dense):
+    sparse = sp.csr_array((1, n_features))
+    assert forest_module._n_tried(sparse) == of_sparse
+    assert forest_module._n_tried(np.broadcast_to(0.0, sparse.shape)) == of_dense

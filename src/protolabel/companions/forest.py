@@ -8,6 +8,7 @@ tree did not draw give honest scores of the training rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,9 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
-_ROWS_OF_A_SPARSE_LEAF = 2
+_ROWS_OF_A_SPARSE_LEAF = 3
+# Most features of sparse rows tell little: a split looks at more of them than the root.
+_TRIED_SHARE, _MAX_TRIED = 0.2, 400
 _CHUNK_CELLS = 1_000_000
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
 _TREES_AT_ONCE = 10
@@ -138,7 +141,7 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
         grown = ExtraTreesRegressor(
             min(_TREES_AT_ONCE, n_trees - first),
             bootstrap=True,
-            max_features="sqrt",
+            max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_samples=min(n_samples, _ROWS_OF_A_TREE),
             random_state=stream,
@@ -147,6 +150,13 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
         for tree, drawn in enumerate(grown.estimators_samples_, start=first):
             draws[:, tree] = np.bincount(drawn, minlength=n_samples)
     return Trees.joined(parts), draws
+
+
+def _n_tried(X: Matrix) -> int:
+    """Features among which a split chooses."""
+    n_features = X.shape[1]
+    root = max(1, math.isqrt(n_features))
+    return max(root, min(int(_TRIED_SHARE * n_features), _MAX_TRIED)) if sp.issparse(X) else root
 
 
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
