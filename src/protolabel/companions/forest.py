@@ -25,7 +25,7 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
-_ROWS_OF_A_SPARSE_LEAF = 3
+_ROWS_OF_A_SPARSE_LEAF, _LEVELS_OF_SPARSE_TREES = 3, 60
 # Most features of sparse rows tell little: a split looks at more of them than the root.
 _TRIED_SHARE, _MAX_TRIED = 0.2, 400
 _CHUNK_CELLS = 1_000_000
@@ -143,6 +143,7 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
             bootstrap=True,
             max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
+            max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
             max_samples=min(n_samples, _ROWS_OF_A_TREE),
             random_state=stream,
         ).fit(X, targets)
