@@ -13,6 +13,8 @@ from protolabel.pnml.settings import embedding_dim_of_paper
 
 # Companions hold a dense score matrix of all rows and labels.
 _MAX_LABELS_OF_COMPANIONS = 1000
+# Landmarks are kept with the model, and are dense where rows are or a model is exported.
+_MAX_CELLS_OF_EXACT_KERNEL = 2**25
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
 _MIN_RANK, _MAX_RANK = 6, 16
@@ -27,7 +29,7 @@ _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 class Effort:
     """What one level of ``effort`` spends.
 
-    Tables of at most ``exact_rows`` have all of their rows as landmarks.
+    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks.
     """
 
     n_members: int
@@ -75,7 +77,8 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
     # A kernel of all pairs of rows is factorised sooner than the features of fewer landmarks.
-    is_exact = table.n_samples <= level.exact_rows
+    is_small = table.n_samples * table.n_features <= _MAX_CELLS_OF_EXACT_KERNEL
+    is_exact = is_small and table.n_samples <= level.exact_rows
     n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
     # Trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 6 if table.is_sparse else level.n_trees

@@ -46,6 +46,16 @@ def test_coefficients_give_the_values_of_the_fit_to_all_rows(problem, ridge, dty
     assert np.allclose(coefficients.sum(axis=0), 0.0, atol=tolerance)
 
 
+def test_a_small_ridge_of_many_rows_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    targets = (rng.random((1000, 2)) > 0.6).astype(float)
+    kernel = gaussian_kernel(X, X, 0.02)
+    exact = ExactKernel(kernel, targets).leave_one_out(0.01)
+    found = ExactKernel(kernel.astype(np.float32), targets).leave_one_out(0.01)
+    assert np.abs(found - exact).max() < 3e-4
+
+
 def test_the_error_is_that_of_the_values_without_each_row(problem):
     kernel, targets = problem
     regression = ExactKernel(kernel, targets)

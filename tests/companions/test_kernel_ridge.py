@@ -63,6 +63,16 @@ def test_sparse_rows_give_the_same_model(labelled_rows):
     assert np.allclose(sparse.scores(sp.csr_array(X)), dense.scores(X), atol=1e-6)
 
 
+def test_a_row_that_shares_nothing_with_the_landmarks_has_a_value(labelled_rows):
+    X, Y = labelled_rows
+    wide = sp.csr_array(np.hstack([np.maximum(X, 0.0), np.zeros((60, 2))]))
+    model, _ = fit_kernel_ridge(wide, sp.csr_array(Y), np.random.default_rng(0))
+    unknown = sp.csr_array(np.array([[0.0, 0.0, 0.0, 0.0, 3.0, 0.0]]))
+    for row in (unknown, sp.csr_array((1, 6))):
+        expected = model.regression(sp.csr_array(sp.vstack([row, wide[[0]]])))[0]
+        assert np.allclose(model.regression(row)[0], expected, rtol=1e-12)
+
+
 def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_FIT", 40)
     rng = np.random.default_rng(0)

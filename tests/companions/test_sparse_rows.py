@@ -17,13 +17,21 @@ def test_a_row_gets_the_same_digits_alone_and_in_company(rows):
     together = dense_product(rows, matrix)
     assert np.allclose(together, rows.toarray() @ matrix.toarray(), atol=1e-14)
     for position in range(9):
-        assert np.array_equal(dense_product(rows[[position]], matrix)[0], together[position])
+        alone = dense_product(rows[[position]], matrix)[0]
+        assert np.array_equal(alone, together[position])
+        assert alone.dtype == together.dtype
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_array.toarray])
 def test_squared_lengths_of_sparse_and_dense_rows(rows, kind):
     found = row_squares(kind(rows))
     assert np.allclose(found, [sum(value**2 for value in row) for row in rows.toarray()])
+
+
+def test_rows_without_entries_have_length_zero():
+    found = row_squares(sp.csr_array((3, 4)))
+    assert found.tolist() == [0.0, 0.0, 0.0]
+    assert found.dtype == np.float64
 
 
 def test_all_rows_are_no_copy(rows):

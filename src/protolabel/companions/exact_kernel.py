@@ -8,13 +8,14 @@ P y, the intercept is s'y / (1's), and the residual that row i would have withou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import lapack
 
 from protolabel.companions.kernel_features import LARGEST_LEVERAGE
 
+# A search looks at a ridge and its neighbours, and then asks for the best again.
+_SOLUTIONS_KEPT = 3
 # With a smaller ridge the factor of a large kernel loses too many digits in single precision.
 _SMALLEST_RIDGE_OF_SINGLE_PRECISION = 0.1
 
@@ -39,8 +40,7 @@ class ExactKernel:
     def __init__(self, kernel: np.ndarray, targets: np.ndarray) -> None:
         self.kernel = kernel
         self.targets = targets
-        # A search looks at a ridge and its neighbours, and then asks for the best again.
-        self._solution = lru_cache(maxsize=3)(self._solve)
+        self._solutions: dict[float, _Solution] = {}
 
     def error(self, ridge: float) -> float:
         """Squared error of the leave-one-out values."""
@@ -54,6 +54,13 @@ class ExactKernel:
         """Coefficients of the rows and intercept."""
         found = self._solution(ridge)
         return found.coefficients, found.intercept
+
+    def _solution(self, ridge: float) -> _Solution:
+        if ridge not in self._solutions:
+            if len(self._solutions) == _SOLUTIONS_KEPT:
+                self._solutions.pop(next(iter(self._solutions)))
+            self._solutions[ridge] = self._solve(ridge)
+        return self._solutions[ridge]
 
     def _solve(self, ridge: float) -> _Solution:
         small = ridge < _SMALLEST_RIDGE_OF_SINGLE_PRECISION

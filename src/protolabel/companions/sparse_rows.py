@@ -22,7 +22,7 @@ def dense_product(rows: sp.csr_array, matrix: sp.csr_array) -> np.ndarray:
     if rows.shape[0] != 1:
         return np.asarray((rows @ matrix).toarray())
     columns, values = weighted_entries(matrix, rows.indices, rows.data)
-    return np.bincount(columns, values, minlength=matrix.shape[1])[None]
+    return _sums(columns, values, matrix.shape[1])[None]
 
 
 def weighted_entries(
@@ -42,7 +42,13 @@ def row_squares(rows: Matrix) -> np.ndarray:
     if not sp.issparse(rows):
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    return np.bincount(row_of, np.square(rows.data), minlength=rows.shape[0])
+    return _sums(row_of, np.square(rows.data), rows.shape[0])
+
+
+def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """Sums of the values of each place."""
+    # Of no values at all NumPy counts in whole numbers.
+    return np.bincount(places, values, minlength=size).astype(np.float64, copy=False)
 
 
 def part_of(rows: Matrix, part: slice) -> Matrix:

@@ -39,11 +39,10 @@ def cluster_means(
     masked: Any = _MaskedMeans.apply
     positives = components.of_slice(components.positives, position)
     positive_means, positive_mass = listed(embeddings, responsibilities, positives)
-    is_negative, rows = components.membership(position)[0], components.drawn_rows
+    rows, is_negative = components.drawn_rows, components.negatives_among_drawn(position)
     if rows is not None:
         embeddings = embeddings.index_select(0, rows)
         responsibilities = responsibilities.index_select(1, rows)
-        is_negative = is_negative.index_select(1, rows)
     means, mass = masked(embeddings, responsibilities, is_negative)
     return torch.stack([means, positive_means], dim=1), torch.stack([mass, positive_mass], dim=1)
 

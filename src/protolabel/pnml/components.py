@@ -139,7 +139,8 @@ class Components:
     def sums(self, embeddings: Tensor) -> Tensor:
         """Sums over the negative and the positive side, (n_slices, n_labels, 2, dim).
 
-        That of a negative side is the sum over all rows without that over the positive ones.
+        That of a negative side is the sum over all rows without that over the positive ones,
+        which costs digits where nearly all rows are positive.
 
         Parameters
         ----------
@@ -170,58 +171,63 @@ class Components:
 
     def membership(self, position: int) -> Tensor:
         """Members of the two sides of each label in one slice, (2, n_labels, n_rows)."""
-        n_rows = self.usable.shape[1]
-        shared = 0 if len(self.is_positive) == 1 else position
-        negative = ~self.is_positive[shared] & self.usable[position]
+        negative = self._lacks_label(position)
         if self.drawn_rows is not None:
             negative &= self._is_drawn
-        if self.positives is self.all_positives:
-            return torch.stack([negative, self.is_positive[shared] & self.usable[position]])
         own = self.of_slice(self.positives, position)
-        positive = torch.zeros((self.n_labels, n_rows), dtype=torch.bool, device=self._device)
+        positive = torch.zeros_like(negative)
         positive[own.component_of_row, own.rows] = True
         return torch.stack([negative, positive])
+
+    def negatives_among_drawn(self, position: int) -> Tensor:
+        """Which of the drawn rows, or of all, lack each label in a slice, (n_labels, n_drawn)."""
+        lacks_label, rows = self._lacks_label(position), self.drawn_rows
+        return lacks_label if rows is None else lacks_label.index_select(1, rows)
 
     def drawn(
         self, positive_rate: float, negative_rate: float, generator: torch.Generator
     ) -> Components:
         """Components with each row drawn at its side's rate, at least one of those with rows.
 
-        Positive rows are drawn for each label on its own; the rows that are negative where they
-        lack a label are drawn once for all labels.
+        Positive rows are drawn for each label on its own. The rows that are negative where they
+        lack a label are drawn once for all labels and slices; one more is drawn, for all of
+        them, where a label would have none.
 
         Parameters
         ----------
         positive_rate, negative_rate : float
         generator : torch.Generator
         """
-        positives, drawn_rows = self.positives, self.drawn_rows
+        sampled, positives = self, self.positives
         if positive_rate < 1:
             drawn = torch.rand(len(positives.rows), generator=generator, device=self._device)
-            positives = _without_gaps(
-                positives.keep(drawn < positive_rate), positives, self._device, generator
-            )
-        if negative_rate < 1:
-            drawn_rows = self._sample_of_rows(negative_rate, generator)
-        return replace(self, positives=positives, drawn_rows=drawn_rows)
+            kept = positives.keep(drawn < positive_rate)
+            kept = _without_gaps(kept, positives, self._device, generator)
+            sampled = replace(sampled, positives=kept)
+        return sampled if negative_rate == 1 else sampled._of_some_rows(negative_rate, generator)
 
     @property
     def _device(self) -> torch.device:
         return self.usable.device
 
-    def _sample_of_rows(self, rate: float, generator: torch.Generator) -> Tensor:
-        """Rows drawn at a rate, and one more for each negative side that none of them is in."""
+    def _of_some_rows(self, rate: float, generator: torch.Generator) -> Components:
+        """Negative sides of rows drawn at a rate, and of one more where a side has none."""
         n_rows = self.usable.shape[1]
         chosen = torch.rand(n_rows, generator=generator, device=self._device) < rate
         drawn = replace(self, drawn_rows=chosen.nonzero().squeeze(1))
         is_missed = (drawn.counts()[..., 0] == 0) & (self.counts()[..., 0] > 0)
-        for position, label in is_missed.nonzero().tolist():
-            shared = 0 if len(self.is_positive) == 1 else position
-            members = ~self.is_positive[shared, label] & self.usable[position]
+        missed = is_missed.nonzero().tolist()
+        for position, label in missed:
+            members = self._lacks_label(position)[label]
             if not bool((members & chosen).any()):
                 rows = members.nonzero().squeeze(1)
                 chosen[rows[_below(len(rows), generator)]] = True
-        return chosen.nonzero().squeeze(1)
+        return replace(self, drawn_rows=chosen.nonzero().squeeze(1)) if missed else drawn
+
+    def _lacks_label(self, position: int) -> Tensor:
+        """Usable rows of a slice without each label, (n_labels, n_rows)."""
+        shared = 0 if len(self.is_positive) == 1 else position
+        return ~self.is_positive[shared] & self.usable[position]
 
     @cached_property
     def _is_drawn(self) -> Tensor:

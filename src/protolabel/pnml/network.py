@@ -13,8 +13,9 @@ from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet
 from protolabel.pnml.rows import FeatureRows
 from protolabel.pnml.settings import PNMLSettings
 
-# Rows embedded, and rows scored for all labels, at once where no gradient is wanted.
-_EMBEDDED_ROWS, _SCORED_ROWS = 8192, 1024
+# Rows scored for all labels at once where no gradient is wanted, and rows embedded: more where
+# they have few features.
+_SCORED_ROWS, _EMBEDDED_ROWS, _EMBEDDED_CELLS = 1024, 8192, 2**24
 
 
 class PrototypeNetwork(nn.Module):
@@ -212,7 +213,8 @@ class PrototypeNetwork(nn.Module):
     def embed(self, rows: FeatureRows) -> Tensor:
         """Embeddings in evaluation mode, (n_slices, n_rows, dim), computed in chunks."""
         dtype = self.embedding.weight.dtype
-        parts = [self.embedding(part.to(dtype)) for part in rows.parts(_EMBEDDED_ROWS)]
+        n_rows = min(max(_EMBEDDED_CELLS // rows.n_features, _SCORED_ROWS), _EMBEDDED_ROWS)
+        parts = [self.embedding(part.to(dtype)) for part in rows.parts(n_rows)]
         return torch.cat(parts, dim=1)
 
     @torch.no_grad()
