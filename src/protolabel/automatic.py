@@ -76,7 +76,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     """
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
-    # A kernel of all pairs of rows is factorised sooner than the features of fewer landmarks.
+    # A kernel of all pairs of so few rows is factorised in seconds, and ranks better.
     is_small = table.n_samples * table.n_features <= _MAX_CELLS_OF_EXACT_KERNEL
     is_exact = is_small and table.n_samples <= level.exact_rows
     n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks

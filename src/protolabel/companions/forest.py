@@ -26,7 +26,7 @@ _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_TREE = 10_000
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
 _ROWS_OF_A_SPARSE_LEAF, _LEVELS_OF_SPARSE_TREES = 3, 60
-# Most features of sparse rows tell little: a split looks at more of them than the root.
+# Most features of sparse rows tell little: a split chooses among more than their square root.
 _TRIED_SHARE, _MAX_TRIED = 0.2, 400
 _CHUNK_CELLS = 1_000_000
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
