@@ -3,8 +3,13 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel.companions import kernel_ridge
+from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_ridge import (
+    PRECISIONS,
+    RIDGES,
+    _best_of_grid,
     _descend,
+    _own_distances,
     fit_kernel_ridge,
     gaussian_kernel,
     log_odds,
@@ -121,6 +126,26 @@ def test_the_kernel_equals_the_double_loop():
     X, L = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     naive = [[np.exp(-0.7 * sum((a - b) ** 2)) for b in L] for a in X]
     assert np.allclose(gaussian_kernel(X, L, 0.7), naive)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_distances_of_all_pairs_equal_the_double_loop_in_any_parts(monkeypatch, as_rows):
+    X = np.random.default_rng(0).normal(size=(7, 3))
+    X[np.abs(X) < 0.4] = 0.0
+    naive = [[sum((a - b) ** 2) for b in X] for a in X]
+    for n_cells in (1, 21, 1000):
+        monkeypatch.setattr(kernel_ridge, "_CHUNK_CELLS", n_cells)
+        assert np.allclose(_own_distances(as_rows(X)), naive)
+
+
+def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(labelled_rows):
+    X, Y = labelled_rows
+    found = _best_of_grid(X, Y.astype(float), scale=0.2)
+    errors = {}
+    for precision in (0.2 * factor for factor in PRECISIONS):
+        regression = ExactKernel(gaussian_kernel(X, X, precision), Y.astype(float))
+        errors |= {(precision, ridge): regression.error(ridge) for ridge in RIDGES}
+    assert found == min(errors, key=errors.get)
 
 
 def test_the_link_is_odd_around_one_half_and_strictly_increasing():

@@ -27,7 +27,7 @@ RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Rows that decide the precision: enough for its coarse grid, and cheap.
 _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
-_ROWS_FOR_RIDGE = 3000
+_ROWS_FOR_RIDGE = 2000
 # More rows than this only score: their labels are not needed, and their scores are honest.
 _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
@@ -85,7 +85,7 @@ def fit_kernel_ridge(
     """Fit a kernel regression and the log-odds each row gets from a fit without it.
 
     Precision and ridge are those with the smallest squared leave-one-out error on the rows that
-    decide them: 1000 for the precision, and all for the ridge, or 3000 where all are landmarks.
+    decide them: 1000 for the precision, and all for the ridge, or 2000 where all are landmarks.
 
     Parameters
     ----------
@@ -135,12 +135,16 @@ def fit_kernel_ridge(
 
 def _best_of_grid(X: Matrix, targets: np.ndarray, scale: float) -> tuple[float, float]:
     """Precision, in units of ``scale`` one of the grid, and ridge of the smallest error."""
-
-    def errors(precision: float) -> list[tuple[float, float, float]]:
-        features = _features(X, X, precision, targets)
-        return [(features.error(ridge), precision, ridge) for ridge in RIDGES]
-
-    _, precision, ridge = min(min(errors(scale * factor)) for factor in PRECISIONS)
+    squares = _own_distances(X)
+    found = []
+    start = len(RIDGES) // 2
+    for precision in (scale * factor for factor in PRECISIONS):
+        kernel = np.exp(-precision * squares).astype(precision_of(len(squares)))
+        regression = ExactKernel(kernel, targets)
+        ridge = _descend(regression.error, RIDGES, start)
+        start = RIDGES.index(ridge)
+        found.append((regression.error(ridge), precision, ridge))
+    _, precision, ridge = min(found)
     return precision, ridge
 
 
@@ -208,7 +212,19 @@ def _features(
 
 
 def _exact(X: Matrix, precision: float, targets: np.ndarray) -> ExactKernel:
-    return ExactKernel(gaussian_kernel(X, X, precision, precision_of(X.shape[0])), targets)
+    kernel = _own_distances(X, precision_of(X.shape[0]))
+    kernel *= -precision
+    return ExactKernel(np.exp(kernel, out=kernel), targets)
+
+
+def _own_distances(X: Matrix, dtype: type[np.floating] = np.float64) -> np.ndarray:
+    """Squared distances of all pairs of rows, each computed once."""
+    squares = np.empty((X.shape[0], X.shape[0]), dtype)
+    for part in _parts(X.shape[0], X.shape[0]):
+        found = _distances_by_products(part_of(X, part), *_as_columns(X[part.start :]))
+        squares[part, part.start :] = found
+        squares[part.start :, part] = found.T
+    return squares
 
 
 def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -219,7 +235,7 @@ def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:
 def _one_over_twice_mean_squared_distance(rows: Matrix) -> float:
     if rows.shape[0] < 2:
         return 1.0
-    squares = _distances_by_products(rows, *_as_columns(rows))
+    squares = _own_distances(rows)
     mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))
     return 1 / (2 * mean**2) if mean > 0 else 1.0
 
