@@ -27,7 +27,7 @@ RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Rows that decide the precision: enough for its coarse grid, and cheap.
 _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
-_ROWS_FOR_RIDGE = 2000
+_ROWS_FOR_RIDGE = 3000
 # More rows than this only score: their labels are not needed, and their scores are honest.
 _ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
@@ -85,7 +85,7 @@ def fit_kernel_ridge(
     """Fit a kernel regression and the log-odds each row gets from a fit without it.
 
     Precision and ridge are those with the smallest squared leave-one-out error on the rows that
-    decide them: 1000 for the precision, and all for the ridge, or 2000 where all are landmarks.
+    decide them: 1000 for the precision, and all for the ridge, or 3000 where all are landmarks.
 
     Parameters
     ----------
