@@ -10,6 +10,10 @@ def balanced(*shape: int, **properties: bool) -> dict[str, object]:
     return automatic_parameters("balanced", TableShape(*shape, **properties))
 
 
+def fast(*shape: int) -> dict[str, object]:
+    return automatic_parameters("fast", TableShape(*shape))
+
+
 @pytest.mark.parametrize(("n_features", "expected"), [(200, 72), (201, 128)])
 def test_the_width_follows_the_features(n_features, expected):
     assert balanced(100, n_features, 5)["embedding_dim"] == expected
@@ -23,6 +27,11 @@ def test_the_epochs_follow_the_rows(n_samples, expected):
 @pytest.mark.parametrize(("n_labels", "expected"), [(1, 16), (64, 16), (128, 8), (5000, 6)])
 def test_many_labels_have_metrics_of_low_rank(n_labels, expected):
     assert balanced(100, 10, n_labels)["metric_rank"] == expected
+
+
+@pytest.mark.parametrize(("n_labels", "expected"), [(40, 16), (64, 10), (160, 4), (5000, 4)])
+def test_fast_metrics_of_many_labels_are_smaller_still(n_labels, expected):
+    assert fast(100, 10, n_labels)["metric_rank"] == expected
 
 
 def test_an_embedding_smaller_than_the_rank_has_full_metrics():
@@ -47,6 +56,12 @@ def test_batches_are_large_where_prototypes_are_single_and_rows_are_many():
     assert balanced(1000, 10, 5)["batch_size"] == 128
 
 
+def test_fast_batches_of_many_rows_are_larger_still():
+    found = [fast(n_samples, 10, 5)["batch_size"] for n_samples in (999, 1000, 3999, 4000)]
+    assert found == [128, 256, 256, 512]
+    assert balanced(4000, 10, 5, is_sparse=True)["batch_size"] == 256
+
+
 def test_large_tables_and_those_on_disk_have_single_prototypes():
     assert balanced(2**20, 10, 17)["prototypes"] == "single"
     assert balanced(100, 10, 5, stays_on_disk=True)["prototypes"] == "single"
@@ -56,7 +71,7 @@ def test_tables_of_a_few_thousand_rows_have_all_of_them_as_landmarks():
     found = [balanced(n_samples, 10, 5)["n_landmarks"] for n_samples in (100, 6000, 6001)]
     assert found == [2000, 6000, 2000]
     assert balanced(5000, 50_000, 5, is_sparse=True)["n_landmarks"] == 2000
-    assert automatic_parameters("fast", TableShape(100, 10, 5))["n_landmarks"] == 0
+    assert fast(100, 10, 5)["n_landmarks"] == 0
 
 
 def test_very_many_labels_have_no_companions():

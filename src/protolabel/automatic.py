@@ -17,11 +17,10 @@ _MAX_LABELS_OF_COMPANIONS = 1000
 _MAX_CELLS_OF_EXACT_KERNEL = 2**25
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
-_MIN_RANK, _MAX_RANK = 6, 16
-# Rows of the metrics of all labels together: with many labels each needs fewer of its own.
-_RANKS_OF_ALL_LABELS = 1024
+_MAX_RANK = 16
 # Larger batches are cheaper, but few steps are too few, and adaptive clusters rank worse with them.
 _BATCH, _LARGE_BATCH, _MIN_ROWS_OF_LARGE_BATCH = 128, 256, 1000
+_MIN_ROWS_OF_LARGEST_BATCH = 4000
 _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 
 
@@ -29,10 +28,14 @@ _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 class Effort:
     """What one level of ``effort`` spends.
 
-    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks.
+    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks. The
+    metrics of all labels have ``total_rank`` rows together, with many labels fewer each.
     """
 
     n_members: int
+    total_rank: int
+    least_rank: int
+    largest_batch: int
     n_landmarks: int
     exact_rows: int
     n_trees: int
@@ -41,9 +44,39 @@ class Effort:
 
 
 _EFFORTS = {
-    "fast": Effort(3, 0, 0, 0, multiple_for_sparse=False, multiple_for_dense=False),
-    "balanced": Effort(5, 2000, 6000, 300, multiple_for_sparse=False, multiple_for_dense=True),
-    "best": Effort(10, 5000, 10_000, 1000, multiple_for_sparse=True, multiple_for_dense=True),
+    "fast": Effort(
+        n_members=3,
+        total_rank=640,
+        least_rank=4,
+        largest_batch=512,
+        n_landmarks=0,
+        exact_rows=0,
+        n_trees=0,
+        multiple_for_sparse=False,
+        multiple_for_dense=False,
+    ),
+    "balanced": Effort(
+        n_members=5,
+        total_rank=1024,
+        least_rank=6,
+        largest_batch=256,
+        n_landmarks=2000,
+        exact_rows=6000,
+        n_trees=300,
+        multiple_for_sparse=False,
+        multiple_for_dense=True,
+    ),
+    "best": Effort(
+        n_members=10,
+        total_rank=1024,
+        least_rank=6,
+        largest_batch=256,
+        n_landmarks=5000,
+        exact_rows=10_000,
+        n_trees=1000,
+        multiple_for_sparse=True,
+        multiple_for_dense=True,
+    ),
 }
 
 
@@ -83,13 +116,12 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     # Trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 6 if table.is_sparse else level.n_trees
     is_multiple = _has_multiple_prototypes(level, table)
-    has_small_batch = is_multiple or table.n_samples < _MIN_ROWS_OF_LARGE_BATCH
     return {
         "prototypes": "multiple" if is_multiple else "single",
         "embedding_dim": embedding_dim_of_paper(table.n_features),
-        "metric_rank": min(max(_RANKS_OF_ALL_LABELS // table.n_labels, _MIN_RANK), _MAX_RANK),
+        "metric_rank": min(max(level.total_rank // table.n_labels, level.least_rank), _MAX_RANK),
         "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
-        "batch_size": _BATCH if has_small_batch else _LARGE_BATCH,
+        "batch_size": _BATCH if is_multiple else _batch_size(level, table.n_samples),
         "n_members": level.n_members,
         "n_landmarks": n_landmarks if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,
@@ -107,6 +139,12 @@ def find_effort(name: str) -> Effort:
     if name not in _EFFORTS:
         raise ValueError(f"effort={name!r} is unknown; use one of {', '.join(_EFFORTS)}.")
     return _EFFORTS[name]
+
+
+def _batch_size(level: Effort, n_samples: int) -> int:
+    if n_samples < _MIN_ROWS_OF_LARGE_BATCH:
+        return _BATCH
+    return _LARGE_BATCH if n_samples < _MIN_ROWS_OF_LARGEST_BATCH else level.largest_batch
 
 
 def _has_multiple_prototypes(level: Effort, table: TableShape) -> bool:

@@ -49,6 +49,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
         300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
         to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values.
+        ``"fast"`` also has smaller metrics for many labels and larger batches of many rows.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
     hidden_dim : int or None, default=None
@@ -64,7 +65,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Learned metric per label (Eq. 10), or the plain distance (PNML-D).
     metric_rank : int, "auto" or None, default="auto"
         Rows of each metric U_k; None for a full square matrix. ``"auto"`` is 1024 / n_labels
-        between 6 and 16, and at most the dimension of the embedding.
+        between 6 and 16, of effort ``"fast"`` 640 / n_labels between 4 and 16, and at most the
+        dimension of the embedding.
     squared_distance : bool, default=False
         Leave out the square root of Eq. 10.
     class_prior : {"learned", "empirical", "uniform"}, default="learned"
@@ -112,7 +114,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Course of the learning rate.
     batch_size : int or "auto", default="auto"
         Query rows of a training step; ``"auto"`` is 128, or 256 where ``"auto"`` means single
-        prototypes and there are at least 1000 rows.
+        prototypes and there are at least 1000 rows, or 512 of at least 4000 rows with effort
+        ``"fast"``.
     max_epochs : int or "auto", default="auto"
         Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
     n_members : int or "auto", default="auto"
