@@ -75,11 +75,11 @@ class CAMEL(BaselineClassifier):
         Weight lambda_2 of the squared norm of the regression, above 0.
     fidelity : float, default=1.0
         Weight lambda_1 of the distance of ``Z G`` and the labels, above 0.
-    max_exact_rows : int, default=15000
+    max_exact_rows : int, default=8000
         With more training rows than this the kernel is approximated, see ``n_landmarks``. The
         exact method takes memory for two and time for an eigendecomposition of matrices of
         this size.
-    n_landmarks : int, default=2000
+    n_landmarks : int, default=3000
         Number of training rows drawn for the Nystroem approximation of the kernel, which is
         used, with an :class:`ApproximationWarning`, beyond ``max_exact_rows``. The bandwidth
         is then taken from a sample of pairs, too.
@@ -122,8 +122,8 @@ class CAMEL(BaselineClassifier):
         collaboration: float = 0.1,
         ridge: float = 0.1,
         fidelity: float = 1.0,
-        max_exact_rows: int = 15_000,
-        n_landmarks: int = 2000,
+        max_exact_rows: int = 8_000,
+        n_landmarks: int = 3000,
         feature_scaling: Scaling = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
