@@ -307,7 +307,8 @@ def _fit_companions(
     if options.n_landmarks:
         fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks))
     if options.n_trees:
-        fitted.append(fit_forest(X, Y, rng, n_trees=options.n_trees))
+        n_jobs = torch.get_num_threads()
+        fitted.append(fit_forest(X, Y, rng, n_trees=options.n_trees, n_jobs=n_jobs))
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 
 

@@ -114,6 +114,15 @@ def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypat
         assert np.array_equal(getattr(by_parts.trees, name), getattr(at_once.trees, name))
 
 
+def test_trees_grown_at_the_same_time_are_the_same_trees(labelled_rows, monkeypatch):
+    monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", 2)
+    X, Y = labelled_rows
+    one, scores = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7)
+    three, same = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7, n_jobs=3)
+    assert np.array_equal(one.trees.threshold, three.trees.threshold)
+    assert np.array_equal(scores, same)
+
+
 @pytest.mark.parametrize(
     ("n_features", "of_sparse", "of_dense"),
     [(1, 1, 1), (10, 3, 3), (1000, 200, 31), (10_000, 400, 100), (1_000_000, 1000, 1000)],

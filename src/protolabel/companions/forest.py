@@ -88,7 +88,7 @@ class Forest:
 
 
 def fit_forest(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 300
+    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 300, n_jobs: int = 1
 ) -> tuple[Forest, np.ndarray]:
     """Grow a forest, and score its training rows by the trees that did not draw them.
 
@@ -98,6 +98,8 @@ def fit_forest(
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
     n_trees : int, default=300
+    n_jobs : int, default=1
+        Trees grown at the same time; they are the same trees with any number.
 
     Returns
     -------
@@ -116,7 +118,7 @@ def fit_forest(
     """
     n_samples = Y.shape[0]
     seed = int(rng.integers(2**31 - 1))
-    trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed)
+    trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed, n_jobs)
     leaves = trees.leaves(X)
     forest = Forest(
         trees=trees,
@@ -128,7 +130,9 @@ def fit_forest(
     return forest, forest.log_odds(leaves, draws == 0)
 
 
-def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Trees, np.ndarray]:
+def _grown(
+    X: Matrix, targets: np.ndarray, n_trees: int, seed: int, n_jobs: int
+) -> tuple[Trees, np.ndarray]:
     """Trees, and how often each drew each row, (n_samples, n_trees)."""
     n_samples = X.shape[0]
     # What scikit-learn grows trees from, made once for all parts.
@@ -137,15 +141,17 @@ def _grown(X: Matrix, targets: np.ndarray, n_trees: int, seed: int) -> tuple[Tre
     stream = np.random.RandomState(seed)
     parts: list[Trees] = []
     draws = np.empty((n_samples, n_trees), dtype=np.uint16)
-    for first in range(0, n_trees, _TREES_AT_ONCE):
+    at_once = max(_TREES_AT_ONCE, n_jobs)
+    for first in range(0, n_trees, at_once):
         grown = ExtraTreesRegressor(
-            min(_TREES_AT_ONCE, n_trees - first),
+            min(at_once, n_trees - first),
             bootstrap=True,
             max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
             max_samples=min(n_samples, _ROWS_OF_A_TREE),
             random_state=stream,
+            n_jobs=n_jobs,
         ).fit(X, targets)
         parts.append(Trees.of([estimator.tree_ for estimator in grown.estimators_]))
         for tree, drawn in enumerate(grown.estimators_samples_, start=first):
