@@ -29,11 +29,6 @@ def test_many_labels_have_metrics_of_low_rank(n_labels, expected):
     assert balanced(100, 10, n_labels)["metric_rank"] == expected
 
 
-@pytest.mark.parametrize(("n_labels", "expected"), [(40, 16), (64, 10), (160, 4), (5000, 4)])
-def test_fast_metrics_of_many_labels_are_smaller_still(n_labels, expected):
-    assert fast(100, 10, n_labels)["metric_rank"] == expected
-
-
 def test_an_embedding_smaller_than_the_rank_has_full_metrics():
     model = PNMLClassifier(embedding_dim=3)
     assert model._settings(np.zeros((10, 5)), n_labels=2).metric_rank == 3
@@ -60,6 +55,15 @@ def test_fast_batches_of_many_rows_are_larger_still():
     found = [fast(n_samples, 10, 5)["batch_size"] for n_samples in (999, 1000, 3999, 4000)]
     assert found == [128, 256, 256, 512]
     assert balanced(4000, 10, 5, is_sparse=True)["batch_size"] == 256
+
+
+def test_the_learning_rate_follows_the_batches_whoever_chose_them():
+    rows = np.zeros((10, 5))
+    found = [
+        PNMLClassifier(**given)._settings(rows, n_labels=2).learning_rate
+        for given in ({}, {"batch_size": 384}, {"batch_size": 4096}, {"learning_rate": 0.1})
+    ]
+    assert found == pytest.approx([3e-3, 4.5e-3, 6e-3, 0.1])
 
 
 def test_large_tables_and_those_on_disk_have_single_prototypes():

@@ -17,10 +17,14 @@ _MAX_LABELS_OF_COMPANIONS = 1000
 _MAX_CELLS_OF_EXACT_KERNEL = 2**25
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
-_MAX_RANK = 16
+_MIN_RANK, _MAX_RANK = 6, 16
+# Rows of the metrics of all labels together: with many labels each needs fewer of its own.
+_RANKS_OF_ALL_LABELS = 1024
 # Larger batches are cheaper, but few steps are too few, and adaptive clusters rank worse with them.
 _BATCH, _LARGE_BATCH, _MIN_ROWS_OF_LARGE_BATCH = 128, 256, 1000
 _MIN_ROWS_OF_LARGEST_BATCH = 4000
+# In proportion to larger batches, which take fewer steps, as far as that was tried.
+_LEARNING_RATE, _MAX_LEARNING_RATE = 3e-3, 6e-3
 _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 
 
@@ -28,13 +32,11 @@ _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 class Effort:
     """What one level of ``effort`` spends.
 
-    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks. The
-    metrics of all labels have ``total_rank`` rows together, with many labels fewer each.
+    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks;
+    ``largest_batch`` is that of many rows.
     """
 
     n_members: int
-    total_rank: int
-    least_rank: int
     largest_batch: int
     n_landmarks: int
     exact_rows: int
@@ -46,8 +48,6 @@ class Effort:
 _EFFORTS = {
     "fast": Effort(
         n_members=3,
-        total_rank=640,
-        least_rank=4,
         largest_batch=512,
         n_landmarks=0,
         exact_rows=0,
@@ -57,8 +57,6 @@ _EFFORTS = {
     ),
     "balanced": Effort(
         n_members=5,
-        total_rank=1024,
-        least_rank=6,
         largest_batch=256,
         n_landmarks=2000,
         exact_rows=6000,
@@ -68,8 +66,6 @@ _EFFORTS = {
     ),
     "best": Effort(
         n_members=10,
-        total_rank=1024,
-        least_rank=6,
         largest_batch=256,
         n_landmarks=5000,
         exact_rows=10_000,
@@ -119,13 +115,24 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     return {
         "prototypes": "multiple" if is_multiple else "single",
         "embedding_dim": embedding_dim_of_paper(table.n_features),
-        "metric_rank": min(max(level.total_rank // table.n_labels, level.least_rank), _MAX_RANK),
+        "metric_rank": min(max(_RANKS_OF_ALL_LABELS // table.n_labels, _MIN_RANK), _MAX_RANK),
         "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
         "batch_size": _BATCH if is_multiple else _batch_size(level, table.n_samples),
         "n_members": level.n_members,
         "n_landmarks": n_landmarks if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,
     }
+
+
+def automatic_learning_rate(batch_size: int) -> float:
+    """Learning rate for batches of so many rows.
+
+    Examples
+    --------
+    >>> automatic_learning_rate(128), automatic_learning_rate(512)
+    (0.003, 0.006)
+    """
+    return min(_LEARNING_RATE * max(batch_size / _LARGE_BATCH, 1.0), _MAX_LEARNING_RATE)
 
 
 def find_effort(name: str) -> Effort:

@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from protolabel.automatic import TableShape, automatic_parameters
+from protolabel.automatic import TableShape, automatic_learning_rate, automatic_parameters
 from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName
@@ -49,7 +49,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
         300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
         to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values.
-        ``"fast"`` also has smaller metrics for many labels and larger batches of many rows.
+        ``"fast"`` also has larger batches of many rows.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
     hidden_dim : int or None, default=None
@@ -65,8 +65,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Learned metric per label (Eq. 10), or the plain distance (PNML-D).
     metric_rank : int, "auto" or None, default="auto"
         Rows of each metric U_k; None for a full square matrix. ``"auto"`` is 1024 / n_labels
-        between 6 and 16, of effort ``"fast"`` 640 / n_labels between 4 and 16, and at most the
-        dimension of the embedding.
+        between 6 and 16, and at most the dimension of the embedding.
     squared_distance : bool, default=False
         Leave out the square root of Eq. 10.
     class_prior : {"learned", "empirical", "uniform"}, default="learned"
@@ -108,8 +107,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Cross-entropy summed over labels and averaged over rows, or averaged over both.
     input_dropout, embedding_dropout : float, default=0.2 and 0.5
         Share of features and of embedding coordinates dropped during training.
-    learning_rate : float, default=3e-3
-        Learning rate of Adam, the peak of the one-cycle schedule.
+    learning_rate : float or "auto", default="auto"
+        Learning rate of Adam, the peak of the one-cycle schedule; ``"auto"`` is 3e-3, and up to
+        twice that, in proportion, for batches of more than 256 rows.
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         Course of the learning rate.
     batch_size : int or "auto", default="auto"
@@ -228,7 +228,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         loss_reduction: Literal["rows", "cells"] = "rows",
         input_dropout: float = 0.2,
         embedding_dropout: float = 0.5,
-        learning_rate: float = 3e-3,
+        learning_rate: float | Literal["auto"] = "auto",
         schedule: Literal["one_cycle", "constant"] = "one_cycle",
         batch_size: int | Literal["auto"] = "auto",
         max_epochs: int | Literal["auto"] = "auto",
@@ -409,6 +409,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         values = self._resolved([f.name for f in fields(PNMLSettings)], X, n_labels)
         if self.metric_rank == "auto":
             values["metric_rank"] = min(values["metric_rank"], values["embedding_dim"])
+        if self.learning_rate == "auto":
+            values["learning_rate"] = automatic_learning_rate(values["batch_size"])
         return PNMLSettings(**values)
 
     def _options(self, X: Any, targets: Targets, seed: int) -> FitOptions:
