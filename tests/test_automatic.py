@@ -52,18 +52,25 @@ def test_batches_are_large_where_prototypes_are_single_and_rows_are_many():
 
 
 def test_fast_batches_of_many_rows_are_larger_still():
-    found = [fast(n_samples, 10, 5)["batch_size"] for n_samples in (999, 1000, 3999, 4000)]
+    found = [fast(n_samples, 10, 5)["batch_size"] for n_samples in (999, 1000, 4999, 5000)]
     assert found == [128, 256, 256, 512]
-    assert balanced(4000, 10, 5, is_sparse=True)["batch_size"] == 256
+    assert balanced(5000, 10, 5, is_sparse=True)["batch_size"] == 256
 
 
 def test_the_learning_rate_follows_the_batches_whoever_chose_them():
-    rows = np.zeros((10, 5))
-    found = [
-        PNMLClassifier(**given)._settings(rows, n_labels=2).learning_rate
-        for given in ({}, {"batch_size": 384}, {"batch_size": 4096}, {"learning_rate": 0.1})
-    ]
+    def rate(**given):
+        return PNMLClassifier(**given)._settings(np.zeros((10, 5)), n_labels=2).learning_rate
+
+    found = [rate(), rate(batch_size=384), rate(batch_size=4096), rate(learning_rate=0.1)]
     assert found == pytest.approx([3e-3, 4.5e-3, 6e-3, 0.1])
+    assert rate(batch_size=4096, schedule="constant") == 3e-3
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "batch_size", "embedding_dim", "max_epochs"])
+@pytest.mark.parametrize("value", ["Auto", None, True])
+def test_what_is_neither_a_number_nor_auto_is_named(name, value):
+    with pytest.raises(ValueError, match=f"{name}={value!r} cannot be used; .* or 'auto'"):
+        PNMLClassifier(**{name: value})._settings(np.zeros((10, 5)), n_labels=2)
 
 
 def test_large_tables_and_those_on_disk_have_single_prototypes():

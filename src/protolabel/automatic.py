@@ -22,7 +22,7 @@ _MIN_RANK, _MAX_RANK = 6, 16
 _RANKS_OF_ALL_LABELS = 1024
 # Larger batches are cheaper, but few steps are too few, and adaptive clusters rank worse with them.
 _BATCH, _LARGE_BATCH, _MIN_ROWS_OF_LARGE_BATCH = 128, 256, 1000
-_MIN_ROWS_OF_LARGEST_BATCH = 4000
+_MIN_ROWS_OF_LARGEST_BATCH = 5000
 # In proportion to larger batches, which take fewer steps, as far as that was tried.
 _LEARNING_RATE, _MAX_LEARNING_RATE = 3e-3, 6e-3
 _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
@@ -118,6 +118,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
         "metric_rank": min(max(_RANKS_OF_ALL_LABELS // table.n_labels, _MIN_RANK), _MAX_RANK),
         "max_epochs": min(max(math.ceil(_ROWS_SEEN / table.n_samples), _MIN_EPOCHS), _MAX_EPOCHS),
         "batch_size": _BATCH if is_multiple else _batch_size(level, table.n_samples),
+        "learning_rate": _LEARNING_RATE,
         "n_members": level.n_members,
         "n_landmarks": n_landmarks if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,
@@ -125,7 +126,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
 
 
 def automatic_learning_rate(batch_size: int) -> float:
-    """Learning rate for batches of so many rows.
+    """Learning rate at the peak of one cycle, for batches of so many rows.
 
     Examples
     --------

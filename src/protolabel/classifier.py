@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -45,7 +45,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         multiple prototypes for dense and single ones for sparse input at balanced effort, and
         single ones where rows times labels are more than 16 million or rows stay on disk.
     effort : {"fast", "balanced", "best"}, default="balanced"
-        What ``"auto"`` means for ``prototypes``, ``n_members``, ``n_landmarks`` and ``n_trees``:
+        What ``"auto"`` means for ``prototypes``, ``n_members``, ``n_landmarks``, ``n_trees`` and
+        ``batch_size``:
         3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
         300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
         to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values.
@@ -108,13 +109,13 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     input_dropout, embedding_dropout : float, default=0.2 and 0.5
         Share of features and of embedding coordinates dropped during training.
     learning_rate : float or "auto", default="auto"
-        Learning rate of Adam, the peak of the one-cycle schedule; ``"auto"`` is 3e-3, and up to
-        twice that, in proportion, for batches of more than 256 rows.
+        Learning rate of Adam, the peak of the one-cycle schedule; ``"auto"`` is 3e-3, and with
+        that schedule up to twice as much, in proportion, for batches of more than 256 rows.
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         Course of the learning rate.
     batch_size : int or "auto", default="auto"
         Query rows of a training step; ``"auto"`` is 128, or 256 where ``"auto"`` means single
-        prototypes and there are at least 1000 rows, or 512 of at least 4000 rows with effort
+        prototypes and there are at least 1000 rows, or 512 of at least 5000 rows with effort
         ``"fast"``.
     max_epochs : int or "auto", default="auto"
         Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
@@ -407,11 +408,17 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     def _settings(self, X: Any, n_labels: int) -> PNMLSettings:
         """Hyper-parameters of the network with every "auto" resolved for this input."""
         values = self._resolved([f.name for f in fields(PNMLSettings)], X, n_labels)
+        # Some rules follow other parameters, which have to be checked first.
+        followers: dict[str, Any] = {}
+        rank = values["metric_rank"]
         if self.metric_rank == "auto":
-            values["metric_rank"] = min(values["metric_rank"], values["embedding_dim"])
-        if self.learning_rate == "auto":
-            values["learning_rate"] = automatic_learning_rate(values["batch_size"])
-        return PNMLSettings(**values)
+            values["metric_rank"] = None
+        settings = PNMLSettings(**values)
+        if self.metric_rank == "auto":
+            followers["metric_rank"] = min(rank, settings.embedding_dim)
+        if self.learning_rate == "auto" and settings.schedule == "one_cycle":
+            followers["learning_rate"] = automatic_learning_rate(settings.batch_size)
+        return replace(settings, **followers)
 
     def _options(self, X: Any, targets: Targets, seed: int) -> FitOptions:
         """What surrounds the network, likewise."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+from joblib import cpu_count
 
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
@@ -307,7 +308,7 @@ def _fit_companions(
     if options.n_landmarks:
         fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks))
     if options.n_trees:
-        n_jobs = torch.get_num_threads()
+        n_jobs = min(torch.get_num_threads(), cpu_count())
         fitted.append(fit_forest(X, Y, rng, n_trees=options.n_trees, n_jobs=n_jobs))
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions import forest as forest_module
@@ -115,12 +117,24 @@ def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypat
 
 
 def test_trees_grown_at_the_same_time_are_the_same_trees(labelled_rows, monkeypatch):
-    monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", 2)
     X, Y = labelled_rows
+    monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", 2)
+    monkeypatch.setattr(forest_module, "_MIN_ROWS_OF_THREADS", len(X))
+    threads = []
+
+    class Watched(ExtraTreesRegressor):
+        def fit(self, *args, **kwargs):
+            backend, _ = get_active_backend()
+            threads.append((self.n_estimators, self.n_jobs, type(backend).__name__))
+            return super().fit(*args, **kwargs)
+
+    monkeypatch.setattr(forest_module, "ExtraTreesRegressor", Watched)
     one, scores = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7)
-    three, same = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7, n_jobs=3)
+    with parallel_config(backend="loky"):
+        three, same = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7, n_jobs=3)
     assert np.array_equal(one.trees.threshold, three.trees.threshold)
     assert np.array_equal(scores, same)
+    assert threads[-3:] == [(n_trees, 3, "ThreadingBackend") for n_trees in (3, 3, 1)]
 
 
 @pytest.mark.parametrize(

@@ -138,14 +138,20 @@ def test_distances_of_all_pairs_equal_the_double_loop_in_any_parts(monkeypatch, 
         assert np.allclose(_own_distances(as_rows(X)), naive)
 
 
-def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(labelled_rows):
+@pytest.mark.parametrize("kind", ["learnable", "noise", "repeated"])
+def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(labelled_rows, kind):
     X, Y = labelled_rows
+    if kind == "noise":
+        Y = np.random.default_rng(0).integers(2, size=Y.shape)
+    if kind == "repeated":
+        X, Y = np.repeat(X[:20], 3, axis=0), np.repeat(Y[:20], 3, axis=0)
     found = _best_of_grid(X, Y.astype(float), scale=0.2)
     errors = {}
     for precision in (0.2 * factor for factor in PRECISIONS):
         regression = ExactKernel(gaussian_kernel(X, X, precision), Y.astype(float))
         errors |= {(precision, ridge): regression.error(ridge) for ridge in RIDGES}
     assert found == min(errors, key=errors.get)
+    assert found[1] == {"learnable": 0.3, "noise": 10.0, "repeated": 0.01}[kind]
 
 
 def test_the_link_is_odd_around_one_half_and_strictly_increasing():

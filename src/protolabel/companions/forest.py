@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions.sparse_rows import dense_product, weighted_entries
@@ -31,6 +32,8 @@ _TRIED_SHARE, _MAX_TRIED = 0.2, 400
 _CHUNK_CELLS = 1_000_000
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
 _TREES_AT_ONCE = 10
+# Trees of fewer rows are grown in less time than threads take to share them out.
+_MIN_ROWS_OF_THREADS = 2000
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def fit_forest(
     rng : numpy Generator
     n_trees : int, default=300
     n_jobs : int, default=1
-        Trees grown at the same time; they are the same trees with any number.
+        Threads that grow trees of many rows; the trees are the same with any number.
 
     Returns
     -------
@@ -141,9 +144,10 @@ def _grown(
     stream = np.random.RandomState(seed)
     parts: list[Trees] = []
     draws = np.empty((n_samples, n_trees), dtype=np.uint16)
-    at_once = max(_TREES_AT_ONCE, n_jobs)
+    n_jobs = n_jobs if n_samples >= _MIN_ROWS_OF_THREADS else 1
+    at_once = math.ceil(_TREES_AT_ONCE / n_jobs) * n_jobs
     for first in range(0, n_trees, at_once):
-        grown = ExtraTreesRegressor(
+        forest = ExtraTreesRegressor(
             min(at_once, n_trees - first),
             bootstrap=True,
             max_features=_n_tried(X),
@@ -152,9 +156,12 @@ def _grown(
             max_samples=min(n_samples, _ROWS_OF_A_TREE),
             random_state=stream,
             n_jobs=n_jobs,
-        ).fit(X, targets)
-        parts.append(Trees.of([estimator.tree_ for estimator in grown.estimators_]))
-        for tree, drawn in enumerate(grown.estimators_samples_, start=first):
+        )
+        # Threads share the rows; processes, which a caller may have asked joblib for, copy them.
+        with parallel_config(backend="threading"):
+            forest.fit(X, targets)
+        parts.append(Trees.of([estimator.tree_ for estimator in forest.estimators_]))
+        for tree, drawn in enumerate(forest.estimators_samples_, start=first):
             draws[:, tree] = np.bincount(drawn, minlength=n_samples)
     return Trees.joined(parts), draws
 

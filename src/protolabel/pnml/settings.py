@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal
 
 PrototypeMode = Literal["single", "multiple"]
@@ -21,6 +22,12 @@ _CHOICES: dict[str, Choices] = {
     "loss_reduction": ("rows", "cells"),
     "schedule": ("one_cycle", "constant"),
 }
+_COUNTS = (
+    *("embedding_dim", "max_prototypes", "n_clustering"),
+    *("batch_size", "max_epochs", "n_iter_no_change"),
+)
+# What a classifier also takes, and what never comes this far.
+_AUTOMATIC = ("embedding_dim", "metric_rank", "learning_rate", "batch_size", "max_epochs")
 
 
 @dataclass(frozen=True)
@@ -63,27 +70,25 @@ class PNMLSettings:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             _require(getattr(self, name) in choices, name, getattr(self, name), f"one of {choices}")
-        for name in ("embedding_dim", "max_prototypes", "n_clustering", "batch_size"):
-            _require(
-                getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1"
-            )
-        for name in ("max_epochs", "n_iter_no_change"):
-            _require(
-                getattr(self, name) >= 1, name, getattr(self, name), "an integer of at least 1"
-            )
+        for name in _COUNTS:
+            value = getattr(self, name)
+            _require(_is_count(value), name, value, "an integer of at least 1")
         for name in ("positive_rate", "negative_rate"):
             value = getattr(self, name)
-            _require(0 < value <= 1, name, value, "a rate above 0 and at most 1")
+            _require(_is_number(value) and 0 < value <= 1, name, value, "a rate above 0, at most 1")
         for name in ("input_dropout", "embedding_dropout"):
             value = getattr(self, name)
-            _require(0 <= value < 1, name, value, "a rate from 0 to below 1")
+            _require(_is_number(value) and 0 <= value < 1, name, value, "a rate from 0 to below 1")
         for name in ("metric_penalty", "correlation_penalty"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "a number of at least 0")
+            value = getattr(self, name)
+            _require(_is_number(value) and value >= 0, name, value, "a number of at least 0")
         for name in ("learning_rate", "concentration"):
-            _require(getattr(self, name) > 0, name, getattr(self, name), "a number above 0")
+            value = getattr(self, name)
+            _require(_is_number(value) and value > 0, name, value, "a number above 0")
         for name in ("hidden_dim", "metric_rank", "support_size"):
             value = getattr(self, name)
-            _require(value is None or value >= 1, name, value, "None or an integer of at least 1")
+            holds = value is None or _is_count(value)
+            _require(holds, name, value, "None or an integer of at least 1")
         self._check_clustering()
         self._check_combinations()
 
@@ -142,6 +147,15 @@ def embedding_dim_of_paper(n_features: int) -> int:
     return 72 if n_features <= 200 else 128
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _require(holds: bool, name: str, received: Any, expected: str) -> None:
     if not holds:
-        raise ValueError(f"{name}={received!r} cannot be used; expected {expected}.")
+        automatic = " or 'auto'" if name in _AUTOMATIC else ""
+        raise ValueError(f"{name}={received!r} cannot be used; expected {expected}{automatic}.")
