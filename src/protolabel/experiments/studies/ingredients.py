@@ -57,6 +57,8 @@ GROUPS = (
             "without the kernel regression": {"n_landmarks": 0},
             "without the forest": {"n_trees": 0},
             "network alone": _NETWORK,
+            "features standardised": {"feature_scaling": "auto"},
+            "thresholds that do not follow the row": {"thresholds": "prior_tilted"},
         },
     ),
     Group(
