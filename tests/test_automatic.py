@@ -81,7 +81,9 @@ def test_large_tables_and_those_on_disk_have_single_prototypes():
 def test_tables_of_a_few_thousand_rows_have_all_of_them_as_landmarks():
     found = [balanced(n_samples, 10, 5)["n_landmarks"] for n_samples in (100, 6000, 6001)]
     assert found == [2000, 6000, 2000]
-    assert balanced(5000, 50_000, 5, is_sparse=True)["n_landmarks"] == 2000
+    assert balanced(5000, 7000, 5)["n_landmarks"] == 2000
+    assert balanced(5000, 48_000, 5, is_sparse=True)["n_landmarks"] == 5000
+    assert balanced(5000, 48_001, 5, is_sparse=True)["n_landmarks"] == 2000
     assert fast(100, 10, 5)["n_landmarks"] == 0
 
 

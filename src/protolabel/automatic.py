@@ -13,8 +13,9 @@ from protolabel.pnml.settings import embedding_dim_of_paper
 
 # Companions hold a dense score matrix of all rows and labels.
 _MAX_LABELS_OF_COMPANIONS = 1000
-# Landmarks are kept with the model, and are dense where rows are or a model is exported.
-_MAX_CELLS_OF_EXACT_KERNEL = 2**25
+# Landmarks are kept with the model, and are dense where rows are. Sparse ones become so when a
+# model is exported, to a file that holds two gigabytes.
+_MAX_CELLS_OF_DENSE_LANDMARKS, _MAX_CELLS_OF_SPARSE_LANDMARKS = 2**25, 240_000_000
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
 _MIN_RANK, _MAX_RANK = 6, 16
@@ -106,7 +107,8 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
     # A kernel of all pairs of so few rows is factorised in seconds, and ranks better.
-    is_small = table.n_samples * table.n_features <= _MAX_CELLS_OF_EXACT_KERNEL
+    max_cells = _MAX_CELLS_OF_SPARSE_LANDMARKS if table.is_sparse else _MAX_CELLS_OF_DENSE_LANDMARKS
+    is_small = table.n_samples * table.n_features <= max_cells
     is_exact = is_small and table.n_samples <= level.exact_rows
     n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
     # Trees of sparse rows take several times as long to grow.

@@ -49,7 +49,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         ``batch_size``:
         3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
         300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
-        to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values.
+        to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values, of
+        sparse input 240 million.
         ``"fast"`` also has larger batches of many rows.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
