@@ -58,7 +58,7 @@ _EFFORTS = {
     ),
     "balanced": Effort(
         n_members=5,
-        largest_batch=256,
+        largest_batch=512,
         n_landmarks=2000,
         exact_rows=6000,
         n_trees=300,

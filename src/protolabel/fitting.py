@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from joblib import cpu_count
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
+from protolabel.companions.prototype_forest import PrototypeForest, fit_prototype_forest
 from protolabel.datasets.row_source import CheckedRows
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
@@ -34,6 +36,7 @@ from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor,
 from protolabel.version import __version__
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+Companion = KernelRidge | Forest | PrototypeForest
 
 # With fewer out-of-fold rows a tuned threshold follows noise; log-odds of zero are kept then.
 MIN_ROWS_TO_TUNE_THRESHOLDS = 100
@@ -81,7 +84,7 @@ class FittedModel:
     scaler: FeatureScaler
     decision: DecisionRule
     history: tuple[EpochRecord, ...]
-    companions: tuple[KernelRidge | Forest, ...] = ()
+    companions: tuple[Companion, ...] = ()
     fusion: Fusion | None = None
 
     def scores(self, X: Matrix) -> np.ndarray:
@@ -195,7 +198,7 @@ def fit_model(
     judged = _judged_rows(Y_train, rng, table.max_judged)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
-    companions: tuple[KernelRidge | Forest, ...] = ()
+    companions: tuple[Companion, ...] = ()
     if options.n_landmarks or options.n_trees:
         X_judged = table.scaled(judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
@@ -302,14 +305,18 @@ def _out_of_fold_scores(
 
 def _fit_companions(
     X: Matrix, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
-) -> tuple[tuple[KernelRidge | Forest, ...], list[np.ndarray]]:
+) -> tuple[tuple[Companion, ...], list[np.ndarray]]:
     """The learners beside the network, and the scores of their training rows without them."""
-    fitted: list[tuple[KernelRidge | Forest, np.ndarray]] = []
+    fitted: list[tuple[Companion, np.ndarray]] = []
     if options.n_landmarks:
         fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks))
     if options.n_trees:
+        is_sparse = sp.issparse(X)
         n_jobs = min(torch.get_num_threads(), cpu_count())
-        fitted.append(fit_forest(X, Y, rng, n_trees=options.n_trees, n_jobs=n_jobs))
+        n_random = math.ceil(options.n_trees / 2) if is_sparse else options.n_trees
+        fitted.append(fit_forest(X, Y, rng, n_trees=n_random, n_jobs=n_jobs))
+        if is_sparse:
+            fitted.append(fit_prototype_forest(X, Y, rng, n_trees=options.n_trees))
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 
 

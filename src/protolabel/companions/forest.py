@@ -1,10 +1,4 @@
-"""Extremely randomised trees as a weighting of training rows.
-
-A tree puts a row into a leaf with some of its training rows, and the forest's probability of a
-label is a weighted mean of the labels of those rows. Kept in this form a forest needs memory
-for its rows, not for its labels, and no class of another library to predict with. Rows that a
-tree did not draw give honest scores of the training rows.
-"""
+"""Extremely randomised trees, grown by scikit-learn and kept as votes of their leaves."""
 
 from __future__ import annotations
 
@@ -17,19 +11,22 @@ import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesRegressor
 
-from protolabel.companions.sparse_rows import dense_product, weighted_entries
+from protolabel.companions.leaf_votes import (
+    ROWS_OF_A_TREE,
+    LeafVotes,
+    label_shares,
+    rows_of_leaves,
+)
 from protolabel.companions.trees import Trees
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Beyond this many labels the trees are grown on random mixtures of them (Joly et al. 2014).
 _MAX_GROWTH_TARGETS = 64
-_ROWS_OF_A_TREE = 10_000
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
 _ROWS_OF_A_SPARSE_LEAF, _LEVELS_OF_SPARSE_TREES = 3, 60
 # Most features of sparse rows tell little: a split chooses among more than their square root.
 _TRIED_SHARE, _MAX_TRIED = 0.2, 400
-_CHUNK_CELLS = 1_000_000
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
 _TREES_AT_ONCE = 10
 # Trees of fewer rows are grown in less time than threads take to share them out.
@@ -37,57 +34,21 @@ _MIN_ROWS_OF_THREADS = 2000
 
 
 @dataclass(frozen=True)
-class Forest:
-    """Trees whose leaves are weighted training rows.
+class Forest(LeafVotes):
+    """Randomised trees whose leaves vote.
 
     Parameters
     ----------
+    leaf_rows, labels, prior
+        As :class:`~protolabel.companions.leaf_votes.LeafVotes` describes them.
     trees : Trees
-    leaf_rows : CSR of shape (n_nodes, n_train)
-        Weight of each training row in a leaf; the weights of a leaf add up to one.
-    labels : CSR of 0 and 1, shape (n_train, n_labels)
-    prior : ndarray of shape (n_labels,)
-        Share of each label, the vote of one more tree: no label is impossible.
     """
 
     trees: Trees
-    leaf_rows: sp.csr_array
-    labels: sp.csr_array
-    prior: np.ndarray
 
-    def scores(self, X: Matrix) -> np.ndarray:
-        """Log-odds of every label, (n_samples, n_labels)."""
-        leaves = self.trees.leaves(X)
-        return self.log_odds(leaves, np.ones(leaves.shape, dtype=bool))
-
-    def log_odds(self, leaves: np.ndarray, has_say: np.ndarray) -> np.ndarray:
-        """Scores from the leaves of rows, by the trees that have a say for a row."""
-        n_samples, n_trees = leaves.shape
-        scores = np.empty((n_samples, len(self.prior)))
-        step = max(1, _CHUNK_CELLS // n_trees)
-        for start in range(0, n_samples, step):
-            part = slice(start, start + step)
-            tree_weights = has_say[part].astype(np.float64)
-            votes = self._votes(leaves[part], tree_weights) + self.prior
-            total = tree_weights.sum(axis=1, keepdims=True) + 1
-            scores[part] = np.log(votes) - np.log(total - votes)
-        return scores
-
-    def _votes(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
-        """Votes of all trees for each label, (n_samples, n_labels)."""
-        n_samples, n_trees = leaves.shape
-        if n_samples == 1:
-            # Building sparse matrices for a single row takes longer than the votes themselves.
-            rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
-            labels, votes = weighted_entries(self.labels, rows, weights)
-            return np.bincount(labels, votes, minlength=len(self.prior))[None]
-        starts = np.arange(n_samples + 1) * n_trees
-        chosen = sp.csr_array(
-            (tree_weights.ravel(), leaves.ravel(), starts),
-            shape=(n_samples, self.leaf_rows.shape[0]),
-        )
-        neighbours = sp.csr_array(chosen @ self.leaf_rows)
-        return dense_product(neighbours, self.labels)
+    def leaves(self, X: Matrix) -> np.ndarray:
+        """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
+        return self.trees.leaves(X)
 
 
 def fit_forest(
@@ -119,16 +80,14 @@ def fit_forest(
     >>> float(((scores > 0) == (X > 0)).mean()) > 0.9
     True
     """
-    n_samples = Y.shape[0]
     seed = int(rng.integers(2**31 - 1))
     trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed, n_jobs)
     leaves = trees.leaves(X)
     forest = Forest(
         trees=trees,
-        leaf_rows=_leaf_rows(leaves, draws, len(trees.feature)),
+        leaf_rows=rows_of_leaves(leaves, draws, len(trees.feature)),
         labels=Y.astype(np.float64),
-        # Half a row on either side keeps a label without positives from odds of zero.
-        prior=(np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (n_samples + 1),
+        prior=label_shares(Y),
     )
     return forest, forest.log_odds(leaves, draws == 0)
 
@@ -153,7 +112,7 @@ def _grown(
             max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
-            max_samples=min(n_samples, _ROWS_OF_A_TREE),
+            max_samples=min(n_samples, ROWS_OF_A_TREE),
             random_state=stream,
             n_jobs=n_jobs,
         )
@@ -180,15 +139,3 @@ def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
         return targets.ravel() if n_labels == 1 else targets
     mixture = rng.normal(size=(n_labels, _MAX_GROWTH_TARGETS)) / np.sqrt(n_labels)
     return np.asarray(Y @ mixture)
-
-
-def _leaf_rows(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_array:
-    """Training rows of each leaf, weighted by how often its tree drew them."""
-    row, tree = draws.nonzero()
-    weights = sp.csr_array(
-        (draws[row, tree].astype(np.float64), (leaves[row, tree], row)),
-        shape=(n_nodes, len(draws)),
-    )
-    totals = np.asarray(weights.sum(axis=1)).ravel()
-    weights.data /= np.repeat(totals, np.diff(weights.indptr))
-    return weights

@@ -11,9 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from protolabel.companions.forest import Forest
+from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.fitting import FittedModel
 from protolabel.inspection.forest_jumps import forest_pulls
 from protolabel.inspection.gradients import kernel_gradients, network_gradients
+from protolabel.inspection.prototype_jumps import prototype_forest_pulls
 from protolabel.inspection.straight_path import StraightPath
 
 
@@ -51,6 +54,9 @@ def feature_pulls(
         if isinstance(companion, Forest):
             found = forest_pulls(companion, path.start, path.end, labels[heard])
             pulls[heard] += weight[heard, None] * found
+        elif isinstance(companion, PrototypeForest):
+            found = prototype_forest_pulls(companion, path.start, path.end, labels[heard])
+            pulls[heard] += weight[heard, None] * found
         else:
             mean = kernel_gradients(companion, points, columns, labels[heard]).mean(axis=1)
             pulls[np.ix_(heard, columns)] += weight[heard, None] * mean * way
@@ -76,7 +82,7 @@ def smooth_gradient(model: FittedModel, row: np.ndarray, labels: np.ndarray) -> 
     gradient = weights[0][:, None] * network_gradients(model.network, points, columns, labels)[:, 0]
     for companion, weight in zip(model.companions, weights[1:], strict=True):
         heard = np.flatnonzero(weight)
-        if not isinstance(companion, Forest):
+        if isinstance(companion, KernelRidge):
             found = kernel_gradients(companion, points, columns, labels[heard])[:, 0]
             gradient[heard] += weight[heard, None] * found
     return np.asarray(gradient)

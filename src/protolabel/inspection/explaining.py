@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.classifier import PNMLClassifier
 from protolabel.companions.forest import Forest
+from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.inspection.attribution import feature_pulls, learner_weights, smooth_gradient
 from protolabel.inspection.distances import member_views
 from protolabel.inspection.explanation import (
@@ -286,6 +287,8 @@ def _intercept(fitted: Any, label: int) -> float:
 
 
 def _learner_name(companion: Any) -> str:
+    if isinstance(companion, PrototypeForest):
+        return "prototype forest"
     return "forest" if isinstance(companion, Forest) else "kernel regression"
 
 

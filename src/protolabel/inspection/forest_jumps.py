@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from protolabel.companions.forest import Forest
+from protolabel.companions.leaf_votes import LeafVotes
 from protolabel.companions.trees import Trees
 
 _INSIDE = 1e-12
@@ -35,20 +36,47 @@ def forest_pulls(
     """
     tree, since, leaf, cause = _leaves_along(forest.trees, start, end)
     order = np.lexsort((since, tree))
-    tree, since, leaf, cause = tree[order], since[order], leaf[order], cause[order]
+    since, leaf, cause = since[order], leaf[order], cause[order]
+    after, jumps = vote_jumps(forest, since, leaf, cause < 0, labels)
+    pulls = np.zeros((len(start), len(labels)))
+    np.add.at(pulls, cause[after], jumps)
+    return pulls.T
+
+
+def vote_jumps(
+    forest: LeafVotes,
+    since: np.ndarray,
+    leaf: np.ndarray,
+    is_first: np.ndarray,
+    labels: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Jumps of the log-odds where trees change their leaves.
+
+    Parameters
+    ----------
+    forest : LeafVotes
+    since : ndarray of shape (n_visits,)
+        Share of the way at which a leaf is reached; tree by tree, in the order of the way.
+    leaf : ndarray of int, shape (n_visits,)
+    is_first : ndarray of bool, shape (n_visits,)
+        The leaf of a tree at the start.
+    labels : ndarray of int, shape (n_wanted,)
+
+    Returns
+    -------
+    after : ndarray of int, shape (n_jumps,)
+        The visits that are no first ones, in the order of the way.
+    jumps : ndarray of shape (n_jumps, n_wanted)
+    """
     used, position = np.unique(leaf, return_inverse=True)
     votes = (forest.leaf_rows[used] @ forest.labels[:, labels]).toarray()  # (n_used, n_wanted)
-    is_first = cause < 0
     after = np.flatnonzero(~is_first)
     after = after[np.argsort(since[after], kind="stable")]
     changes = votes[position[after]] - votes[position[after - 1]]
     first = votes[position[is_first]].sum(axis=0) + forest.prior[labels]
     course = np.vstack([first, first + np.cumsum(changes, axis=0)])
-    total = len(forest.trees.roots) + 1
-    jumps = np.diff(np.log(course) - np.log(total - course), axis=0)  # (n_jumps, n_wanted)
-    pulls = np.zeros((len(start), len(labels)))
-    np.add.at(pulls, cause[after], jumps)
-    return pulls.T
+    total = np.count_nonzero(is_first) + 1
+    return after, np.diff(np.log(course) - np.log(total - course), axis=0)
 
 
 def _leaves_along(

@@ -8,7 +8,11 @@ import numpy as np
 
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
-from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.companions.leaf_votes import LeafVotes
+from protolabel.companions.prototype_forest import PrototypeForest
+from protolabel.companions.prototype_trees import PrototypeTrees
+from protolabel.companions.trees import Trees
+from protolabel.fitting import Companion
 from protolabel.persistence.array_checks import check_indices, check_membership, check_shapes
 from protolabel.safefiles.bundle import Bundle
 
@@ -17,20 +21,29 @@ _KERNEL_SHAPES = {
     "coefficients": "landmarks labels",
     "intercept": "labels",
 }
-_FOREST_SHAPES = {
+_VOTES_SHAPES = {
+    "leaf_rows": "nodes rows",
+    "labels": "rows labels",
+    "prior": "labels",
+}
+_FOREST_SHAPES = _VOTES_SHAPES | {
     "trees.roots": "trees",
     "trees.feature": "nodes",
     "trees.left": "nodes",
     "trees.right": "nodes",
     "trees.threshold": "nodes",
-    "leaf_rows": "nodes rows",
-    "labels": "rows labels",
-    "prior": "labels",
+}
+_PROTOTYPE_FOREST_SHAPES = _VOTES_SHAPES | {
+    "prototype_trees.projection": "features dim",
+    "prototype_trees.roots": "trees",
+    "prototype_trees.first_child": "nodes",
+    "prototype_trees.n_children": "nodes",
+    "prototype_trees.prototypes": "nodes dim",
 }
 
 
 def check_companions(
-    companions: Sequence[KernelRidge | Forest],
+    companions: Sequence[Companion],
     fusion: Fusion | None,
     n_features: int,
     n_labels: int,
@@ -43,7 +56,13 @@ def check_companions(
         place = f"companions.{position}"
         if isinstance(companion, Forest):
             check_shapes(companion, place, _FOREST_SHAPES, sizes, bundle)
-            _check_trees(companion, place, n_features, bundle)
+            _check_trees(companion.trees, f"{place}.trees", n_features, bundle)
+            _check_votes(companion, companion.trees.roots, place, bundle)
+        elif isinstance(companion, PrototypeForest):
+            trees = companion.prototype_trees
+            check_shapes(companion, place, _PROTOTYPE_FOREST_SHAPES, sizes, bundle)
+            _check_prototype_trees(trees, f"{place}.prototype_trees", bundle)
+            _check_votes(companion, trees.roots, place, bundle)
         else:
             check_shapes(companion, place, _KERNEL_SHAPES, sizes, bundle)
     if (fusion is None) != (len(companions) == 0):
@@ -58,16 +77,29 @@ def check_companions(
         bundle.refuse("the fusion expects companions to know labels that were added later")
 
 
-def _check_trees(forest: Forest, place: str, n_features: int, bundle: Bundle) -> None:
+def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> None:
     """Every step from a root leads to a later node, so that every path ends."""
-    trees = forest.trees
     n_nodes = len(trees.feature)
-    check_indices(trees.roots, 0, n_nodes, f"{place}.trees.roots", bundle)
-    check_indices(trees.feature, -2, n_features, f"{place}.trees.feature", bundle)
+    check_indices(trees.roots, 0, n_nodes, f"{place}.roots", bundle)
+    check_indices(trees.feature, -2, n_features, f"{place}.feature", bundle)
     inner = np.flatnonzero(trees.feature >= 0)
     for side in ("left", "right"):
         children = getattr(trees, side)[inner]
-        check_indices(children, inner + 1, n_nodes, f"{place}.trees.{side}", bundle)
+        check_indices(children, inner + 1, n_nodes, f"{place}.{side}", bundle)
+
+
+def _check_prototype_trees(trees: PrototypeTrees, place: str, bundle: Bundle) -> None:
+    """The same: children come after their node, all of them are there, and there is one."""
+    n_nodes = len(trees.first_child)
+    check_indices(trees.roots, 0, n_nodes, f"{place}.roots", bundle)
+    check_indices(trees.first_child, -1, n_nodes, f"{place}.first_child", bundle)
+    inner = np.flatnonzero(trees.first_child >= 0)
+    first = trees.first_child[inner]
+    check_indices(first, inner + 1, n_nodes, f"{place}.first_child", bundle)
+    check_indices(trees.n_children[inner], 1, n_nodes + 1 - first, f"{place}.n_children", bundle)
+
+
+def _check_votes(forest: LeafVotes, roots: np.ndarray, place: str, bundle: Bundle) -> None:
     check_membership(forest.labels, f"{place}.labels", bundle)
-    if not len(trees.roots) or not ((forest.prior > 0) & (forest.prior < 1)).all():
+    if not len(roots) or not ((forest.prior > 0) & (forest.prior < 1)).all():
         bundle.refuse(f"{place} has no trees, or priors that are no shares")

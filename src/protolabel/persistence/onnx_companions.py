@@ -95,7 +95,12 @@ def forest_scores(graph: GraphBuilder, rows: str, forest: Forest) -> str:
         **_tree_attributes(forest.trees),
         **_vote_attributes(forest),
     )
-    votes = graph.apply("Add", graph.cast(summed, np.float64), graph.constant(forest.prior))
+    return vote_log_odds(graph, summed, forest.prior, n_trees)
+
+
+def vote_log_odds(graph: GraphBuilder, summed: str, prior: np.ndarray, n_trees: int) -> str:
+    """Log-odds from the summed votes of all trees, with one more vote for the prior."""
+    votes = graph.apply("Add", graph.cast(summed, np.float64), graph.constant(prior))
     others = graph.apply("Sub", graph.constant(np.float64(n_trees + 1)), votes)
     return graph.apply("Sub", graph.apply("Log", votes), graph.apply("Log", others))
 

@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.classifier import PNMLClassifier
 from protolabel.companions.forest import Forest
+from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.persistence.onnx_companions import forest_scores, fused_scores, kernel_scores
 from protolabel.persistence.onnx_graph import IR_VERSION, OPSET, TREE_OPSET, GraphBuilder
 from protolabel.persistence.onnx_network import network_scores
+from protolabel.persistence.onnx_prototype_trees import prototype_forest_scores
 from protolabel.preprocessing.features import FeatureScaler
 from protolabel.preprocessing.table_columns import REACH, TableColumns
 from protolabel.safefiles.folder import publish_file
@@ -89,6 +91,8 @@ def _scores(graph: GraphBuilder, model: PNMLClassifier) -> str:
     for companion in fitted.companions:
         if isinstance(companion, Forest):
             scores.append(forest_scores(graph, rows, companion))
+        elif isinstance(companion, PrototypeForest):
+            scores.append(prototype_forest_scores(graph, scaled, companion))
         else:
             scores.append(kernel_scores(graph, scaled, companion))
     if fitted.fusion is None:

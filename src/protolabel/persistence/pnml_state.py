@@ -9,11 +9,9 @@ import numpy as np
 import torch
 
 from protolabel.classifier import PNMLClassifier
-from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
-from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.decision.decision_rule import DecisionRule
-from protolabel.fitting import FittedModel
+from protolabel.fitting import Companion, FittedModel
 from protolabel.persistence.companion_checks import check_companions
 from protolabel.persistence.records import decode, encode
 from protolabel.pnml.callbacks import EpochRecord
@@ -25,7 +23,7 @@ from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.tensor_file import TensorSpec
 
 _HISTORY = tuple[EpochRecord, ...]
-_COMPANIONS = tuple[KernelRidge | Forest, ...]
+_COMPANIONS = tuple[Companion, ...]
 _PREFIX = "network."
 # What a network keeps to take up new labels with; files of version 1 do not have it.
 _MOMENTS = {"mean_embedding", "covariance"}

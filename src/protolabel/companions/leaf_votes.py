@@ -1,0 +1,109 @@
+"""Votes of leaves: any kind of trees as a weighting of training rows.
+
+A tree puts a row into a leaf with some of its training rows, and the forest's probability of a
+label is a weighted mean of the labels of those rows. Kept in this form a forest needs memory
+for its rows, not for its labels, and no class of another library to predict with. Rows that a
+tree did not draw give honest scores of the training rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from protolabel.companions.sparse_rows import dense_product, weighted_entries
+
+Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+# Rows that one tree is grown on at the most.
+ROWS_OF_A_TREE = 10_000
+_CHUNK_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class LeafVotes(ABC):
+    """What all forests share: leaves that are weighted training rows.
+
+    Parameters
+    ----------
+    leaf_rows : CSR of shape (n_nodes, n_train)
+        Weight of each training row in a leaf; the weights of a leaf add up to one.
+    labels : CSR of 0 and 1, shape (n_train, n_labels)
+    prior : ndarray of shape (n_labels,)
+        Share of each label, the vote of one more tree: no label is impossible.
+    """
+
+    leaf_rows: sp.csr_array
+    labels: sp.csr_array
+    prior: np.ndarray
+
+    @abstractmethod
+    def leaves(self, X: Matrix) -> np.ndarray:
+        """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
+
+    def scores(self, X: Matrix) -> np.ndarray:
+        """Log-odds of every label, (n_samples, n_labels)."""
+        leaves = self.leaves(X)
+        return self.log_odds(leaves, np.ones(leaves.shape, dtype=bool))
+
+    def log_odds(self, leaves: np.ndarray, has_say: np.ndarray) -> np.ndarray:
+        """Scores from the leaves of rows, by the trees that have a say for a row."""
+        n_samples, n_trees = leaves.shape
+        scores = np.empty((n_samples, len(self.prior)))
+        step = max(1, _CHUNK_CELLS // n_trees)
+        for start in range(0, n_samples, step):
+            part = slice(start, start + step)
+            tree_weights = has_say[part].astype(np.float64)
+            votes = self._votes(leaves[part], tree_weights) + self.prior
+            total = tree_weights.sum(axis=1, keepdims=True) + 1
+            scores[part] = np.log(votes) - np.log(total - votes)
+        return scores
+
+    def _votes(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
+        """Votes of all trees for each label, (n_samples, n_labels)."""
+        n_samples, n_trees = leaves.shape
+        if n_samples == 1:
+            # Building sparse matrices for a single row takes longer than the votes themselves.
+            rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
+            labels, votes = weighted_entries(self.labels, rows, weights)
+            return np.bincount(labels, votes, minlength=len(self.prior))[None]
+        starts = np.arange(n_samples + 1) * n_trees
+        chosen = sp.csr_array(
+            (tree_weights.ravel(), leaves.ravel(), starts),
+            shape=(n_samples, self.leaf_rows.shape[0]),
+        )
+        neighbours = sp.csr_array(chosen @ self.leaf_rows)
+        return dense_product(neighbours, self.labels)
+
+
+def label_shares(Y: sp.csr_array) -> np.ndarray:
+    """Share of each label; half a row on either side keeps it from 0 and 1."""
+    return np.asarray((np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (Y.shape[0] + 1))
+
+
+def rows_of_leaves(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_array:
+    """Training rows of each leaf, weighted by how often its tree drew them.
+
+    Parameters
+    ----------
+    leaves : ndarray of int, shape (n_train, n_trees)
+    draws : ndarray of int, shape (n_train, n_trees)
+        How often each tree drew each row.
+    n_nodes : int
+
+    Returns
+    -------
+    CSR of shape (n_nodes, n_train)
+    """
+    row, tree = draws.nonzero()
+    weights = sp.csr_array(
+        (draws[row, tree].astype(np.float64), (leaves[row, tree], row)),
+        shape=(n_nodes, len(draws)),
+    )
+    totals = np.asarray(weights.sum(axis=1)).ravel()
+    weights.data /= np.repeat(totals, np.diff(weights.indptr))
+    return weights

@@ -1,0 +1,89 @@
+"""Trees whose nodes are prototypes: a row goes to the child whose prototype is nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+
+@dataclass(frozen=True)
+class PrototypeTrees:
+    """Trees as arrays over all of their nodes.
+
+    Parameters
+    ----------
+    projection : ndarray of shape (n_features, dim)
+        From rows to the space of the prototypes.
+    roots : ndarray of int, shape (n_trees,)
+        First node of each tree.
+    first_child, n_children : ndarray of int, shape (n_nodes,)
+        The children of a node follow each other; a leaf has -1 and 0.
+    prototypes : ndarray of shape (n_nodes, dim)
+        Unit vector of each node, zero at a root. Nearest is the largest product with it.
+    """
+
+    projection: np.ndarray
+    roots: np.ndarray
+    first_child: np.ndarray
+    n_children: np.ndarray
+    prototypes: np.ndarray
+
+    def leaves(self, X: Matrix) -> np.ndarray:
+        """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
+        projection, prototypes = self.in_double_precision
+        rows = np.asarray(X @ projection)
+        if len(rows) == 1:
+            return np.array([[self._leaf(rows[0], root) for root in self.roots]], dtype=np.int32)
+        reached = np.empty((len(rows), len(self.roots)), dtype=np.int32)
+        for tree, root in enumerate(self.roots):
+            visits = [(root, np.arange(len(rows)))]
+            while visits:
+                node, visitors = visits.pop()
+                first = self.first_child[node]
+                if first < 0:
+                    reached[visitors, tree] = node
+                    continue
+                children = prototypes[first : first + self.n_children[node]]
+                nearest = (rows[visitors] @ children.T).argmax(axis=1)
+                visits.extend((first + child, part) for child, part in parted(visitors, nearest))
+        return reached
+
+    def _leaf(self, row: np.ndarray, root: int) -> int:
+        """Leaf of one projected row, without sorting rows into groups."""
+        _, prototypes = self.in_double_precision
+        node = root
+        while (first := self.first_child[node]) >= 0:
+            children = prototypes[first : first + self.n_children[node]]
+            node = first + (children @ row).argmax()
+        return int(node)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def in_double_precision(self) -> tuple[np.ndarray, np.ndarray]:
+        """Projection and prototypes: in double precision a row goes one way in any company."""
+        return self.projection.astype(np.float64), self.prototypes.astype(np.float64)
+
+
+def parted(items: np.ndarray, group: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Items of each group that has any, in the order of the groups.
+
+    Examples
+    --------
+    >>> [(g, part.tolist()) for g, part in parted(np.array([7, 8, 9]), np.array([2, 0, 2]))]
+    [(0, [8]), (2, [7, 9])]
+    """
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group).tolist()
+    start = 0
+    for name, size in enumerate(sizes):
+        if size:
+            yield name, items[order[start : start + size]]
+            start += size
