@@ -51,10 +51,11 @@ def test_batches_are_large_where_prototypes_are_single_and_rows_are_many():
     assert balanced(1000, 10, 5)["batch_size"] == 128
 
 
-def test_fast_batches_of_many_rows_are_larger_still():
+def test_batches_of_many_rows_with_single_prototypes_are_larger_still():
     found = [fast(n_samples, 10, 5)["batch_size"] for n_samples in (999, 1000, 4999, 5000)]
     assert found == [128, 256, 256, 512]
-    assert balanced(5000, 10, 5, is_sparse=True)["batch_size"] == 256
+    assert balanced(5000, 10, 5, is_sparse=True)["batch_size"] == 512
+    assert balanced(5000, 10, 5)["batch_size"] == 128
 
 
 def test_the_learning_rate_follows_the_batches_whoever_chose_them():

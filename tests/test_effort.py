@@ -4,8 +4,10 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from protolabel import PNMLClassifier
+from protolabel.fitting import _weight_of_networks
 
 
 def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
@@ -34,6 +36,20 @@ def test_effort_sets_what_is_left_to_it(labelled, effort, n_members, n_companion
     assert model.model_.network.n_members == n_members
     assert len(model.model_.companions) == n_companions
     assert (model.n_prototypes_.max() > 1) == (effort != "fast")
+
+
+def test_sparse_rows_have_prototype_trees_and_half_as_many_randomised_ones(labelled):
+    X, Y = labelled
+    sparse = sp.csr_array(np.maximum(X, 0))
+    model = PNMLClassifier(max_epochs=1, n_trees=7, random_state=0).fit(sparse, Y)
+    _, forest, prototype_forest = model.model_.companions
+    assert len(forest.trees.roots) == 4
+    assert len(prototype_forest.prototype_trees.roots) == 7
+
+
+@pytest.mark.parametrize(("n_samples", "weight"), [(50, 1), (10_000, 1), (15_000, 1.5), (10**6, 2)])
+def test_networks_count_more_where_companions_learn_from_a_part_of_the_rows(n_samples, weight):
+    assert _weight_of_networks(n_samples) == weight
 
 
 def test_what_is_set_goes_before_effort(labelled):

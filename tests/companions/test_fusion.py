@@ -70,3 +70,14 @@ def test_very_many_cells_are_sampled(calibrated, monkeypatch):
     part = fit_fusion([log_odds], Y, np.random.default_rng(0))
     assert part.slopes[0] == pytest.approx(whole.slopes[0], rel=0.15)
     assert part.slopes[0] != whole.slopes[0]
+
+
+def test_the_first_learner_may_count_more_than_the_others():
+    rng = np.random.default_rng(0)
+    Y = sp.csr_array((rng.random((400, 3)) < 0.4).astype(int))
+    scores = [Y.toarray() * 2 - 1 + rng.normal(size=Y.shape) for _ in range(3)]
+    equal = fit_fusion(scores, Y, np.random.default_rng(0))
+    fusion = fit_fusion(scores, Y, np.random.default_rng(0), first_weight=2.0)
+    np.testing.assert_allclose(fusion.slopes / equal.slopes, [1.5, 0.75, 0.75])
+    single = [fit_fusion([one], Y, np.random.default_rng(0)).intercept for one in scores]
+    assert fusion.intercept == pytest.approx((2 * single[0] + single[1] + single[2]) / 4)

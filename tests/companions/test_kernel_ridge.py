@@ -79,7 +79,7 @@ def test_a_row_that_shares_nothing_with_the_landmarks_has_a_value(labelled_rows)
 
 
 def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeypatch):
-    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_FIT", 40)
+    monkeypatch.setattr(kernel_ridge, "MAX_ROWS", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     Y = sp.csr_array((X > 0).astype(int))

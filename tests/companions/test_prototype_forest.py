@@ -31,9 +31,7 @@ def leaf_by_hand(trees, row, root):
     ]
     node = root
     while trees.first_child[node] >= 0:
-        children = range(
-            trees.first_child[node], trees.first_child[node] + trees.n_children[node]
-        )
+        children = range(trees.first_child[node], trees.first_child[node] + trees.n_children[node])
         products = [
             sum(a * float(b) for a, b in zip(projected, trees.prototypes[child], strict=True))
             for child in children
@@ -73,7 +71,7 @@ def test_inner_nodes_have_several_children_that_follow_them():
     inner = np.flatnonzero(trees.first_child >= 0)
     assert len(inner) > 4
     assert (trees.first_child[inner] > inner).all()
-    assert (trees.n_children[inner] >= 1).all()
+    assert (trees.n_children[inner] >= 2).all()
     assert not trees.n_children[trees.first_child < 0].any()
     # Every node but the roots is the child of one other.
     children = np.concatenate(
@@ -135,7 +133,9 @@ def test_the_length_of_a_row_does_not_matter():
 
 def test_a_node_whose_rows_have_the_same_labels_is_a_leaf():
     X, _ = topics(100)
-    model, _ = fit_prototype_forest(X, sp.csr_array(np.ones((100, 2), int)), np.random.default_rng(0))
+    model, _ = fit_prototype_forest(
+        X, sp.csr_array(np.ones((100, 2), int)), np.random.default_rng(0)
+    )
     assert (model.prototype_trees.first_child < 0).all()
 
 
@@ -166,15 +166,16 @@ def test_very_small_tables_give_finite_scores(shape):
     assert np.isfinite(model.scores(X)).all()
 
 
-def test_rows_without_any_value_give_finite_scores():
-    X, Y = sp.csr_array((30, 5)), topics(30)[1]
+def test_rows_that_cannot_be_told_apart_share_a_leaf():
+    X, Y = sp.csr_array((300, 5)), topics(300)[1]
     model, scores = fit_prototype_forest(X, Y, np.random.default_rng(0), n_trees=3)
+    assert len(model.prototype_trees.first_child) == 3
     assert np.isfinite(scores).all()
     assert np.isfinite(model.scores(X)).all()
 
 
 def test_trees_draw_a_bounded_number_of_rows(monkeypatch):
-    monkeypatch.setattr(module, "ROWS_OF_A_TREE", 25)
+    monkeypatch.setattr(module, "MAX_ROWS", 25)
     X, Y = topics()
     model, _ = fit_prototype_forest(X, Y, np.random.default_rng(0), n_trees=1)
     assert len(np.unique(model.leaf_rows.indices)) <= 25

@@ -9,9 +9,12 @@ import scipy.sparse as sp
 
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
+from protolabel.companions.prototype_forest import fit_prototype_forest
+from protolabel.inspection import prototype_jumps
 from protolabel.inspection.attribution import feature_pulls, smooth_gradient
 from protolabel.inspection.forest_jumps import forest_pulls
 from protolabel.inspection.gradients import kernel_gradients, network_gradients
+from protolabel.inspection.prototype_jumps import prototype_forest_pulls
 from protolabel.inspection.straight_path import StraightPath
 from protolabel.pnml.rows import feature_rows
 
@@ -111,6 +114,66 @@ def test_a_jump_belongs_to_the_feature_that_passes_its_threshold():
     expected = forest.scores(np.array([[1.0, 1.0]])) - forest.scores(np.array([[0.0, -1.0]]))
     assert pulls[0, 0] == pytest.approx(0)
     assert pulls[0, 1] == pytest.approx(expected[0, 0])
+
+
+def small_prototype_forest(n_trees=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.7, size=(200, 6)).astype(float)
+    Y = sp.csr_array((X[:, :3] > 1).astype(int))
+    return X, fit_prototype_forest(sp.csr_array(X), Y, rng, n_trees=n_trees)[0]
+
+
+def test_the_jumps_of_prototype_trees_add_up_exactly():
+    X, forest = small_prototype_forest()
+    labels = np.array([0, 2])
+    ends = (
+        (X[0], X[1]),
+        (X[2], np.zeros(6)),
+        (np.zeros(6), X[3]),
+        (X[4], X[4]),
+        (X[5], 100 * X[6]),
+    )
+    for start, end in ends:
+        pulls = prototype_forest_pulls(forest, start, end, labels)
+        expected = (forest.scores(end[None]) - forest.scores(start[None]))[0, labels]
+        np.testing.assert_allclose(pulls.sum(axis=1), expected, atol=1e-10)
+
+
+def test_the_leaves_of_prototype_trees_along_a_line_are_those_of_small_steps():
+    X, forest = small_prototype_forest(n_trees=5)
+    trees = forest.prototype_trees
+    shares = np.linspace(0, 1, 20_001)
+    for start, end in ((X[0], X[1]), (np.zeros(6), X[2]), (X[3], X[4])):
+        walked = forest.leaves(start + shares[:, None] * (end - start))
+        ends = np.stack([start, end]) @ trees.in_double_precision[0]
+        for tree, root in enumerate(trees.roots):
+            passed = walked[np.r_[True, np.diff(walked[:, tree]) != 0], tree].tolist()
+            visits = list(prototype_jumps._visits(trees, ends, int(root), 0.0, 1.0))
+            # What is passed in no time at all is not seen by steps.
+            found = [visit[1] for visit in visits]
+            assert [leaf for leaf in found if leaf in passed] == passed
+            assert len(found) <= len(passed) + 2
+            assert [visit[2] is None for visit in visits] == [True] + [False] * (len(visits) - 1)
+
+
+def test_a_jump_of_prototype_trees_belongs_to_the_features_that_move_it():
+    X, forest = small_prototype_forest()
+    start, end = X[0], X[0].copy()
+    end[1] += 3
+    pulls = prototype_forest_pulls(forest, start, end, np.arange(3))
+    assert np.abs(pulls[:, [0, 2, 3, 4, 5]]).max() == 0
+    assert np.abs(pulls[:, 1]).max() > 0
+
+
+def test_the_pulls_of_all_learners_of_sparse_rows_add_up(word_model, words):
+    X, _ = words
+    fitted = in_double(word_model)
+    assert len(fitted.companions) == 3
+    rows = fitted.scaler.transform(X[:2]).toarray()
+    path = StraightPath(rows[1], rows[0])
+    pulls = feature_pulls(fitted, path, np.arange(3), n_steps=1024).sum(axis=1)
+    scores = fitted.scores(X[:2])
+    np.testing.assert_allclose(pulls, scores[0] - scores[1], atol=2e-3)
 
 
 def test_more_steps_leave_less_unexplained(model, data):

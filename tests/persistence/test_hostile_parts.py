@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from persistence.conftest import labelled_rows
 from persistence.tampering import Tampered, bounded_memory, manifest_entry
@@ -17,6 +18,7 @@ from protolabel.exceptions import ModelFileError
 from protolabel.persistence import load_model, save_model
 
 FOREST, KERNEL = "companions.1", "companions.0"
+PROTOTYPES = "companions.2.prototype_trees"
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,9 @@ def models(tmp_path_factory):
             n_landmarks=4,
             random_state=0,
         ).fit(X, Y),
+        "sparse": PNMLClassifier(
+            embedding_dim=2, max_epochs=1, n_members=2, n_trees=2, n_landmarks=4, random_state=0
+        ).fit(sp.csr_array(np.maximum(X, 0)), Y),
         "parabel": Parabel(n_trees=1, min_branch_size=3, random_state=0).fit(X, many),
         "ml_knn": MLkNN(3).fit(X, Y),
         "camel": CAMEL().fit(X, Y),
@@ -47,7 +52,7 @@ def models(tmp_path_factory):
 def array_of(model: Tampered, name: str) -> tuple[np.ndarray, str]:
     header, payload = model.split()
     entry = header[name]
-    types = {"I32": "<i4", "I64": "<i8", "F64": "<f8", "I8": "i1", "BOOL": "?"}
+    types = {"I32": "<i4", "I64": "<i8", "F64": "<f8", "F32": "<f4", "I8": "i1", "BOOL": "?"}
     data = np.frombuffer(payload[slice(*entry["data_offsets"])], types[entry["dtype"]])
     return data.reshape(entry["shape"]).copy(), entry["dtype"]
 
@@ -107,6 +112,42 @@ HOSTILE = {
         "nowhere",
     ),
     "tree_with_a_root_that_is_missing": ("pnml", put(f"{FOREST}.trees.roots", 0, -1), "nowhere"),
+    "prototype_tree_that_leads_back_to_its_root": (
+        "sparse",
+        put(f"{PROTOTYPES}.first_child", 0, 0),
+        "nowhere",
+    ),
+    "prototype_tree_with_children_beyond_its_nodes": (
+        "sparse",
+        put(f"{PROTOTYPES}.n_children", 0, 10**6),
+        "nowhere",
+    ),
+    "prototype_tree_with_a_node_without_children": (
+        "sparse",
+        put(f"{PROTOTYPES}.n_children", 0, 0),
+        "nowhere",
+    ),
+    "prototype_tree_with_a_root_that_is_missing": (
+        "sparse",
+        put(f"{PROTOTYPES}.roots", 0, 10**6),
+        "nowhere",
+    ),
+    "prototypes_of_other_dimensions": (
+        "sparse",
+        wider(f"{PROTOTYPES}.prototypes"),
+        "prototypes has",
+    ),
+    "projection_of_other_dimensions": (
+        "sparse",
+        wider(f"{PROTOTYPES}.projection"),
+        "prototypes has",
+    ),
+    "prototypes_that_are_no_numbers": (
+        "sparse",
+        put(f"{PROTOTYPES}.prototypes", 3, np.nan),
+        "NaN or infinity",
+    ),
+    "prototype_forest_without_a_prior": ("sparse", put("companions.2.prior", 0, 0.0), "no shares"),
     "leaf_with_a_row_that_is_missing": (
         "pnml",
         put(f"{FOREST}.leaf_rows.indices", 0, 10**6),

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from protolabel import PNMLClassifier
 from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.persistence import export_onnx
 
 pytest.importorskip("onnx")
@@ -105,6 +106,21 @@ def test_a_model_fitted_to_sparse_text_takes_dense_rows(tmp_path):
     model = PNMLClassifier(**QUICK).fit(X, Y)
     session = exported(model, tmp_path / "model.onnx")
     assert_agrees(model, session, X.toarray().astype(np.float32))
+
+
+def test_prototype_trees_of_several_levels_and_of_none_are_exported(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.poisson(0.3, size=(400, 30)).astype(float))
+    unseen = rng.poisson(0.3, size=(500, 30)).astype(np.float32)
+    for name, Y in (("deep", (X[:, :4] > 0).toarray()), ("flat", np.ones((400, 2)))):
+        model = PNMLClassifier(**(QUICK | {"n_landmarks": 0})).fit(X, Y.astype(int))
+        forest = model.model_.companions[1]
+        assert isinstance(forest, PrototypeForest)
+        n_nodes = len(forest.prototype_trees.first_child)
+        assert (n_nodes == 12) if name == "flat" else (n_nodes > 100)
+        session = exported(model, tmp_path / f"{name}.onnx")
+        for n_rows in (1, 3, 500):
+            assert_agrees(model, session, unseen[:n_rows])
 
 
 @pytest.mark.parametrize(

@@ -3,3 +3,6 @@
 Each gives scores of all labels and honest scores of its own training rows, so that the average
 can be calibrated, and thresholds chosen, without rows held out for it.
 """
+
+# Rows that a companion, or one of its trees, learns from at the most.
+MAX_ROWS = 10_000

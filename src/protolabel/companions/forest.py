@@ -11,12 +11,8 @@ import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesRegressor
 
-from protolabel.companions.leaf_votes import (
-    ROWS_OF_A_TREE,
-    LeafVotes,
-    label_shares,
-    rows_of_leaves,
-)
+from protolabel.companions import MAX_ROWS
+from protolabel.companions.leaf_votes import LeafVotes, label_shares, rows_of_leaves
 from protolabel.companions.trees import Trees
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -112,7 +108,7 @@ def _grown(
             max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
-            max_samples=min(n_samples, ROWS_OF_A_TREE),
+            max_samples=min(n_samples, MAX_ROWS),
             random_state=stream,
             n_jobs=n_jobs,
         )

@@ -33,11 +33,18 @@ class Fusion:
         return np.where(self.learned, total, scores[0])
 
 
-def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator) -> Fusion:
-    """Calibrate each learner by two numbers for all labels, and average them equally.
+def fit_fusion(
+    scores: Sequence[np.ndarray],
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    first_weight: float = 1.0,
+) -> Fusion:
+    """Calibrate each learner by two numbers for all labels, and average them.
 
     Weights fitted to the log-loss of the average favour whoever is best at the frequent
-    labels; equal parts of calibrated scores were as good or better wherever they were compared.
+    labels; equal parts of calibrated scores were as good or better wherever they were compared
+    and all had learned from the same rows.
 
     Parameters
     ----------
@@ -46,6 +53,8 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
         Draws the cells used where there are very many.
+    first_weight : float, default=1.0
+        Weight of the first learner, where each other one has 1.
     """
     labels = Y.toarray()
     counts = labels.sum(axis=0)
@@ -55,7 +64,9 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
         cells = rng.choice(cells, _MAX_CELLS, replace=False)
     present = labels.ravel()[cells].astype(np.float64)
     fits = [_calibrate(values.ravel()[cells], present) for values in scores]
-    slopes, intercepts = np.array(fits).T / len(scores)
+    weights = np.ones(len(scores))
+    weights[0] = first_weight
+    slopes, intercepts = np.array(fits).T * weights / weights.sum()
     return Fusion(slopes, float(intercepts.sum()), learned)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.companions import MAX_ROWS
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
@@ -28,8 +29,6 @@ RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
 _ROWS_FOR_RIDGE = 3000
-# More rows than this only score: their labels are not needed, and their scores are honest.
-_ROWS_FOR_FIT = 10_000
 _ROWS_FOR_DISTANCE = 1000
 # Regression values this close to 0 or 1 are as good as there.
 SOFTNESS = 0.01
@@ -111,7 +110,8 @@ def fit_kernel_ridge(
     >>> float(((scores > 0) == (X > 0)).mean()) > 0.9
     True
     """
-    if X.shape[0] > _ROWS_FOR_FIT:
+    if X.shape[0] > MAX_ROWS:
+        # The others only score: their labels are not needed, and their scores are honest.
         return _fit_on_part(X, Y, rng, n_landmarks)
     targets = Y.toarray().astype(np.float64)
     scale = _one_over_twice_mean_squared_distance(X[_some(X, _ROWS_FOR_DISTANCE, rng)])
@@ -165,7 +165,7 @@ def _fit_on_part(
     X: Matrix, Y: sp.csr_array, rng: np.random.Generator, n_landmarks: int
 ) -> tuple[KernelRidge, np.ndarray]:
     order = rng.permutation(X.shape[0])
-    used, others = np.sort(order[:_ROWS_FOR_FIT]), np.sort(order[_ROWS_FOR_FIT:])
+    used, others = np.sort(order[:MAX_ROWS]), np.sort(order[MAX_ROWS:])
     model, used_scores = fit_kernel_ridge(X[used], Y[used], rng, n_landmarks=n_landmarks)
     scores = np.empty(Y.shape)
     scores[used] = used_scores

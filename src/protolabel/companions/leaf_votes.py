@@ -19,8 +19,6 @@ from protolabel.companions.sparse_rows import dense_product, weighted_entries
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
-# Rows that one tree is grown on at the most.
-ROWS_OF_A_TREE = 10_000
 _CHUNK_CELLS = 1_000_000
 
 

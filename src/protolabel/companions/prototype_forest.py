@@ -17,12 +17,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from protolabel.companions.leaf_votes import (
-    ROWS_OF_A_TREE,
-    LeafVotes,
-    label_shares,
-    rows_of_leaves,
-)
+from protolabel.companions import MAX_ROWS
+from protolabel.companions.leaf_votes import LeafVotes, label_shares, rows_of_leaves
 from protolabel.companions.prototype_trees import PrototypeTrees, parted
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -34,6 +30,8 @@ _LABEL_DIM = 64
 _ROWS_OF_A_LEAF = 10
 # Seeds of a node, drawn evenly on the logarithm: few make deep trees, many flat ones.
 _FEWEST_SEEDS, _MOST_SEEDS = 8, 128
+# Times that seeds are drawn where all rows would go the same way.
+_MOST_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def fit_prototype_forest(
     leaves = np.empty((n_samples, n_trees), dtype=np.int32)
     draws = np.empty((n_samples, n_trees), dtype=np.uint16)
     for tree in range(n_trees):
-        drawn = rng.integers(n_samples, size=min(n_samples, ROWS_OF_A_TREE))
+        drawn = rng.integers(n_samples, size=min(n_samples, MAX_ROWS))
         draws[:, tree] = np.bincount(drawn, minlength=n_samples)
         leaves[:, tree] = growth.add_tree(rows, likeness, draws[:, tree] > 0, rng)
     trees = growth.trees(projection)
@@ -126,19 +124,13 @@ class _Growth:
         visits = [(root, np.arange(len(rows)))]
         while visits:
             node, visitors = visits.pop()
-            was_drawn = is_drawn[visitors]
-            drawn = visitors[was_drawn]
-            children = _prototypes(rows[drawn], likeness[drawn], rng)
-            if len(children) < 2:
+            children, nearest = _ways(rows[visitors], likeness[visitors], is_drawn[visitors], rng)
+            if len(children) == 0:
                 leaf_of[visitors] = node
                 continue
-            products = rows[visitors] @ children.T
-            # A child without a drawn row would have no vote.
-            used = np.flatnonzero(np.bincount(products[was_drawn].argmax(axis=1)))
             first = len(self.first_child)
-            self.first_child[node], self.n_children[node] = first, len(used)
-            self._add_nodes(children[used])
-            nearest = products[:, used].argmax(axis=1)
+            self.first_child[node], self.n_children[node] = first, len(children)
+            self._add_nodes(children)
             visits.extend((first + child, part) for child, part in parted(visitors, nearest))
         return leaf_of
 
@@ -157,6 +149,25 @@ class _Growth:
         self.prototypes.append(prototypes)
         self.first_child.extend([-1] * len(prototypes))
         self.n_children.extend([0] * len(prototypes))
+
+
+def _ways(
+    rows: np.ndarray, likeness: np.ndarray, is_drawn: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prototypes of the children of a node, and the child of each row; none where it is a leaf."""
+    drawn = rows[is_drawn]
+    for _ in range(_MOST_TRIES):
+        children = _prototypes(drawn, likeness[is_drawn], rng)
+        if len(children) < 2:
+            break
+        products = rows @ children.T
+        # A child without a drawn row would have no vote.
+        used = np.flatnonzero(np.bincount(products[is_drawn].argmax(axis=1)))
+        if len(used) > 1:
+            return children[used], products[:, used].argmax(axis=1)
+        if (drawn == drawn[0]).all():
+            break
+    return rows[:0], np.empty(0, dtype=np.intp)
 
 
 def _prototypes(rows: np.ndarray, likeness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
