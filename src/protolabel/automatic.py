@@ -111,7 +111,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     is_small = table.n_samples * table.n_features <= max_cells
     is_exact = is_small and table.n_samples <= level.exact_rows
     n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
-    # Trees of sparse rows take several times as long to grow.
+    # Randomised trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 6 if table.is_sparse else level.n_trees
     is_multiple = _has_multiple_prototypes(level, table)
     return {

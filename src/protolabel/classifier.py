@@ -51,7 +51,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
         to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values, of
         sparse input 240 million.
-        ``"fast"`` also has larger batches of many rows.
+        ``"best"`` has smaller batches of many rows.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
     hidden_dim : int or None, default=None
@@ -130,7 +130,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"
-        Randomised trees of a forest, used in the same way; a sixth as many for sparse input.
+        Randomised trees of a forest, used in the same way. Sparse input has that many prototype
+        trees and half as many randomised ones, and ``"auto"`` is a sixth.
     thresholds : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="rowwise"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
