@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.companions.prototype_forest import fit_prototype_forest
+from protolabel.companions.prototype_trees import PrototypeTrees
 from protolabel.inspection import prototype_jumps
 from protolabel.inspection.attribution import feature_pulls, smooth_gradient
 from protolabel.inspection.forest_jumps import forest_pulls
@@ -148,7 +149,7 @@ def test_the_leaves_of_prototype_trees_along_a_line_are_those_of_small_steps():
         ends = np.stack([start, end]) @ trees.in_double_precision[0]
         for tree, root in enumerate(trees.roots):
             passed = walked[np.r_[True, np.diff(walked[:, tree]) != 0], tree].tolist()
-            visits = list(prototype_jumps._visits(trees, ends, int(root), 0.0, 1.0))
+            visits = list(prototype_jumps._visits(trees, ends, int(root)))
             # What is passed in no time at all is not seen by steps.
             found = [visit[1] for visit in visits]
             assert [leaf for leaf in found if leaf in passed] == passed
@@ -163,6 +164,33 @@ def test_a_jump_of_prototype_trees_belongs_to_the_features_that_move_it():
     pulls = prototype_forest_pulls(forest, start, end, np.arange(3))
     assert np.abs(pulls[:, [0, 2, 3, 4, 5]]).max() == 0
     assert np.abs(pulls[:, 1]).max() > 0
+
+
+def test_features_share_a_jump_of_prototype_trees_without_outweighing_it():
+    X, forest = small_prototype_forest(n_trees=30)
+    for start, end in zip(X[:20], X[20:40], strict=True):
+        path = start + np.linspace(0, 1, 5001)[:, None] * (end - start)
+        jumps = np.abs(np.diff(forest.scores(path), axis=0)).sum(axis=0)
+        pulls = prototype_forest_pulls(forest, start, end, np.arange(3))
+        assert (np.abs(pulls).sum(axis=1) <= jumps + 1e-9).all()
+
+
+def test_a_jump_by_rounding_alone_is_shared_alike():
+    shares = prototype_jumps._shares(np.array([[0.0, 0.0], [3.0, -1.0], [1.0, -3.0]]))
+    np.testing.assert_allclose(shares, [[0.5, 0.5], [1, 0], [0, 1]])
+
+
+def test_a_deep_prototype_tree_is_walked_to_its_end():
+    n_levels = 3000
+    trees = PrototypeTrees(
+        projection=np.eye(1, dtype=np.float32),
+        roots=np.array([0], dtype=np.int32),
+        first_child=np.r_[np.arange(1, n_levels), -1].astype(np.int32),
+        n_children=np.r_[np.ones(n_levels - 1), 0].astype(np.int32),
+        prototypes=np.ones((n_levels, 1), dtype=np.float32),
+    )
+    visits = list(prototype_jumps._visits(trees, np.array([[0.0], [1.0]]), 0))
+    assert visits == [(0.0, n_levels - 1, None)]
 
 
 def test_the_pulls_of_all_learners_of_sparse_rows_add_up(word_model, words):

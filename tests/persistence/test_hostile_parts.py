@@ -88,6 +88,22 @@ def kernel_as_array_of_the_forest(model: Tampered) -> None:
     model.edit_manifest(lambda d: d["state"]["companions"].reverse())
 
 
+def shared_children(first_child):
+    """The second inner node leads to the children of the first one that come after it."""
+    first, second = np.flatnonzero(first_child >= 0)[:2]
+    first_child[second] = max(first_child[first], second + 1)
+
+
+def bytes_of_negatives(name):
+    """Numbers that fit into a byte but point behind themselves."""
+
+    def tamper(model: Tampered) -> None:
+        array, _ = array_of(model, name)
+        model.set_tensor(name, np.minimum(array, 0).astype(np.int8), "I8")
+
+    return tamper
+
+
 def without_fusion(model: Tampered) -> None:
     model.edit_manifest(lambda d: d["state"].update(fusion=None))
 
@@ -125,6 +141,21 @@ HOSTILE = {
     "prototype_tree_with_a_node_without_children": (
         "sparse",
         put(f"{PROTOTYPES}.n_children", 0, 0),
+        "nowhere",
+    ),
+    "prototype_tree_whose_leaf_has_children": (
+        "sparse",
+        put(f"{PROTOTYPES}.n_children", -1, 2**30),
+        "leaves with children",
+    ),
+    "prototype_tree_with_a_child_of_two_nodes": (
+        "sparse",
+        changed(f"{PROTOTYPES}.first_child", shared_children),
+        "children of two nodes",
+    ),
+    "prototype_tree_in_bytes": (
+        "sparse",
+        bytes_of_negatives(f"{PROTOTYPES}.first_child"),
         "nowhere",
     ),
     "prototype_tree_with_a_root_that_is_missing": (

@@ -2,13 +2,14 @@
 
 Along a straight line the product of a row with a prototype is a straight line, too. A tree
 changes its leaf where another prototype of a node becomes the nearest one. The change of the
-log-odds there belongs to the features in proportion to what each adds to the difference between
-the two products on its way; all jumps add up to the difference between the two ends.
+log-odds there belongs to the features that bring the new prototype nearer, in proportion to what
+each adds; all jumps add up to the difference between the two ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,44 +43,49 @@ def prototype_forest_pulls(
     trees = forest.prototype_trees
     projection, _ = trees.in_double_precision
     ends = np.stack([start, end]) @ projection
-    visits = [visit for root in trees.roots for visit in _visits(trees, ends, int(root), 0.0, 1.0)]
+    visits = [visit for root in trees.roots for visit in _visits(trees, ends, int(root))]
     since = np.array([at for at, _, _ in visits])
     leaf = np.array([leaf for _, leaf, _ in visits])
     is_first = np.array([move is None for _, _, move in visits])
     after, jumps = vote_jumps(forest, since, leaf, is_first, labels)
-    if len(after) == 0:
-        return np.zeros((len(labels), len(start)))
-    moves = np.stack([move for move in (visits[place][2] for place in after) if move is not None])
-    return np.asarray(jumps.T @ _shares(moves @ projection.T * (end - start)))
+    pulls = np.zeros((len(labels), len(start)))
+    moves = [move for move in (visits[place][2] for place in after) if move is not None]
+    if moves:
+        # Sparse rows differ in few of many features.
+        columns = np.flatnonzero(end != start)
+        way = (end - start)[columns]
+        pulls[:, columns] = jumps.T @ _shares(np.stack(moves) @ projection[columns].T * way)
+    return pulls
 
 
 def _shares(parts: np.ndarray) -> np.ndarray:
-    """Rows divided by their sums; by magnitudes where a sum is lost in rounding."""
-    totals = parts.sum(axis=1, keepdims=True)
-    sizes = np.abs(parts).sum(axis=1, keepdims=True)
-    is_lost = np.abs(totals) <= 1e-9 * sizes
-    parts = np.where(is_lost, np.abs(parts), parts)
-    totals = np.where(is_lost, sizes, totals)
-    return np.asarray(parts / np.where(totals == 0, 1.0, totals))
+    """What each feature has of a jump: parts with the sign of their sum, as shares of one."""
+    sums = parts.sum(axis=1, keepdims=True)
+    pushing = np.maximum(np.where(sums < 0, -parts, parts), 0.0)
+    totals = pushing.sum(axis=1, keepdims=True)
+    # A jump that rounding alone makes belongs to all features alike.
+    return np.asarray(
+        np.where(totals > 0, pushing / np.where(totals > 0, totals, 1.0), 1 / parts.shape[1])
+    )
 
 
-def _visits(
-    trees: PrototypeTrees, ends: np.ndarray, node: int, since: float, until: float
-) -> Iterator[_Visit]:
-    """Leaves below a node that the line passes in a part of its way."""
-    first = int(trees.first_child[node])
-    if first < 0:
-        yield since, node, None
-        return
+def _visits(trees: PrototypeTrees, ends: np.ndarray, root: int) -> Iterator[_Visit]:
+    """Leaves of a tree that the line passes, in their order."""
     _, prototypes = trees.in_double_precision
-    children = prototypes[first : first + trees.n_children[node]]
-    low, high = children @ ends[0], children @ ends[1]
-    before = None
-    for at, stop, child in _nearest_along(low, high, since, until):
-        move = None if before is None else children[child] - children[before]
-        for reached, leaf, inner_move in _visits(trees, ends, first + child, at, stop):
-            yield reached, leaf, move if inner_move is None else inner_move
-        before = child
+    stretches: list[tuple[int, float, float, np.ndarray | None]] = [(root, 0.0, 1.0, None)]
+    while stretches:
+        node, since, until, move = stretches.pop()
+        first = int(trees.first_child[node])
+        if first < 0:
+            yield since, node, move
+            continue
+        children = prototypes[first : first + trees.n_children[node]]
+        parts = _nearest_along(children @ ends[0], children @ ends[1], since, until)
+        moves = [move, *(children[b] - children[a] for (_, _, a), (_, _, b) in pairwise(parts))]
+        stretches.extend(
+            (first + child, at, stop, led_there)
+            for (at, stop, child), led_there in zip(reversed(parts), reversed(moves), strict=True)
+        )
 
 
 def _nearest_along(
@@ -90,6 +96,8 @@ def _nearest_along(
     The lines rise from ``low`` to ``high`` on the whole way, of which ``since`` to ``until`` is
     looked at.
     """
+    if since == 1:
+        return [(1.0, 1.0, int(high.argmax()))]
     slopes = high - low
     # At the ends of the way the highest is known without rounding.
     nearest = int((low if since == 0 else low + since * slopes).argmax())

@@ -89,14 +89,18 @@ def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> N
 
 
 def _check_prototype_trees(trees: PrototypeTrees, place: str, bundle: Bundle) -> None:
-    """The same: children come after their node, all of them are there, and there is one."""
+    """The same: children come after their node, are all there, and have no other parent."""
     n_nodes = len(trees.first_child)
     check_indices(trees.roots, 0, n_nodes, f"{place}.roots", bundle)
     check_indices(trees.first_child, -1, n_nodes, f"{place}.first_child", bundle)
     inner = np.flatnonzero(trees.first_child >= 0)
-    first = trees.first_child[inner]
+    first = trees.first_child[inner].astype(np.int64)
     check_indices(first, inner + 1, n_nodes, f"{place}.first_child", bundle)
-    check_indices(trees.n_children[inner], 1, n_nodes + 1 - first, f"{place}.n_children", bundle)
+    n_children = trees.n_children[inner]
+    check_indices(n_children, 1, n_nodes + 1 - first, f"{place}.n_children", bundle)
+    starts, stops = np.sort(first), np.sort(first + n_children)
+    if trees.n_children[trees.first_child < 0].any() or (stops[:-1] > starts[1:]).any():
+        bundle.refuse(f"{place} has leaves with children, or children of two nodes")
 
 
 def _check_votes(forest: LeafVotes, roots: np.ndarray, place: str, bundle: Bundle) -> None:
