@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel.companions import prototype_forest as module
+from protolabel.companions import prototype_trees as trees_module
 from protolabel.companions.prototype_forest import fit_prototype_forest
 from protolabel.companions.prototype_trees import PrototypeTrees, parted
 
@@ -179,6 +180,17 @@ def test_trees_draw_a_bounded_number_of_rows(monkeypatch):
     X, Y = topics()
     model, _ = fit_prototype_forest(X, Y, np.random.default_rng(0), n_trees=1)
     assert len(np.unique(model.leaf_rows.indices)) <= 25
+
+
+def test_many_rows_go_down_in_blocks(monkeypatch):
+    X, Y = topics()
+    whole, scores = fit_prototype_forest(X, Y, np.random.default_rng(0), n_trees=5)
+    expected = whole.leaves(X)
+    for place in (module, trees_module):
+        monkeypatch.setattr(place, "ROWS_AT_ONCE", 40)
+    blocked, same = fit_prototype_forest(X, Y, np.random.default_rng(0), n_trees=5)
+    np.testing.assert_array_equal(same, scores)
+    np.testing.assert_array_equal(blocked.leaves(X), expected)
 
 
 def test_the_same_seed_grows_the_same_trees_and_what_is_cached_is_not_stored():

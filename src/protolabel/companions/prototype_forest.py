@@ -19,7 +19,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from protolabel.companions import MAX_ROWS
 from protolabel.companions.leaf_votes import LeafVotes, label_shares, rows_of_leaves
-from protolabel.companions.prototype_trees import PrototypeTrees, parted
+from protolabel.companions.prototype_trees import ROWS_AT_ONCE, PrototypeTrees, parted
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -160,14 +160,25 @@ def _ways(
         children = _prototypes(drawn, likeness[is_drawn], rng)
         if len(children) < 2:
             break
-        products = rows @ children.T
-        # A child without a drawn row would have no vote.
-        used = np.flatnonzero(np.bincount(products[is_drawn].argmax(axis=1)))
+        used, nearest = _nearest_of_used(rows, children, is_drawn)
         if len(used) > 1:
-            return children[used], products[:, used].argmax(axis=1)
+            return children[used], nearest
         if (drawn == drawn[0]).all():
             break
     return rows[:0], np.empty(0, dtype=np.intp)
+
+
+def _nearest_of_used(
+    rows: np.ndarray, children: np.ndarray, is_drawn: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Children that drawn rows go to, as others would have no vote, and the nearest to each row."""
+    if len(rows) <= ROWS_AT_ONCE:
+        products = rows @ children.T
+        used = np.flatnonzero(np.bincount(products[is_drawn].argmax(axis=1)))
+        return used, products[:, used].argmax(axis=1)
+    used = np.flatnonzero(np.bincount((rows[is_drawn] @ children.T).argmax(axis=1)))
+    blocks = (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
+    return used, np.concatenate([(block @ children[used].T).argmax(axis=1) for block in blocks])
 
 
 def _prototypes(rows: np.ndarray, likeness: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from protolabel.companions.sparse_rows import part_of
+
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+# Rows whose products with the children of a node are kept together.
+ROWS_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,17 @@ class PrototypeTrees:
 
     def leaves(self, X: Matrix) -> np.ndarray:
         """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
-        projection, prototypes = self.in_double_precision
-        rows = np.asarray(X @ projection)
-        if len(rows) == 1:
-            return np.array([[self._leaf(rows[0], root) for root in self.roots]], dtype=np.int32)
+        projection, _ = self.in_double_precision
+        if X.shape[0] == 1:
+            row = np.asarray(X @ projection)[0]
+            return np.array([[self._leaf(row, root) for root in self.roots]], dtype=np.int32)
+        starts = range(0, X.shape[0], ROWS_AT_ONCE)
+        parts = (part_of(X, slice(start, start + ROWS_AT_ONCE)) for start in starts)
+        return np.concatenate([self._leaves_of(np.asarray(part @ projection)) for part in parts])
+
+    def _leaves_of(self, rows: np.ndarray) -> np.ndarray:
+        """Leaves of projected rows, which go down each tree together."""
+        _, prototypes = self.in_double_precision
         reached = np.empty((len(rows), len(self.roots)), dtype=np.int32)
         for tree, root in enumerate(self.roots):
             visits = [(root, np.arange(len(rows)))]
