@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel import PNMLClassifier
-from protolabel.fitting import _weight_of_networks
 
 
 def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
@@ -21,9 +20,8 @@ def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
     scaled = fitted.scaler.transform(X)
     networks = PNMLClassifier(max_epochs=2, n_trees=0, n_landmarks=0, random_state=0).fit(X, Y)
     parts = [networks.decision_function(X), *(c.scores(scaled) for c in fitted.companions)]
-    expected = fitted.fusion.intercept + sum(
-        slope * part for slope, part in zip(fitted.fusion.slopes, parts, strict=True)
-    )
+    expected = sum(slope * part for slope, part in zip(fitted.fusion.slopes, parts, strict=True))
+    expected += fitted.fusion.intercept + fitted.fusion.shifts
     assert np.allclose(model.decision_function(X), expected)
 
 
@@ -45,11 +43,6 @@ def test_sparse_rows_have_prototype_trees_and_half_as_many_randomised_ones(label
     _, forest, prototype_forest = model.model_.companions
     assert len(forest.trees.roots) == 4
     assert len(prototype_forest.prototype_trees.roots) == 7
-
-
-@pytest.mark.parametrize(("n_samples", "weight"), [(50, 1), (10_000, 1), (15_000, 1.5), (10**6, 2)])
-def test_networks_count_more_where_companions_learn_from_a_part_of_the_rows(n_samples, weight):
-    assert _weight_of_networks(n_samples) == weight
 
 
 def test_what_is_set_goes_before_effort(labelled):

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 import torch
 from joblib import cpu_count
 
-from protolabel.companions import MAX_ROWS
 from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
@@ -43,7 +42,6 @@ Companion = KernelRidge | Forest | PrototypeForest
 MIN_ROWS_TO_TUNE_THRESHOLDS = 100
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
 _MAX_JUDGED_CELLS = 2**24
-_MAX_WEIGHT_OF_NETWORKS = 2.0
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,10 @@ class FittedModel:
         counted = self.decision.thresholds
         fusion = self.fusion
         if fusion is not None:
+            # The networks alone score the new label, with its prior odds whole.
+            counted = counted - fusion.shifts
             counted = counted[fusion.learned] if fusion.learned.any() else counted
-            fusion = replace(fusion, learned=np.append(fusion.learned, False))
+            fusion = fusion.with_label()
         return replace(
             self,
             network=network_with_label(network, embedded, others),
@@ -204,10 +204,11 @@ def fit_model(
     if options.n_landmarks or options.n_trees:
         X_judged = table.scaled(judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
-        first_weight = _weight_of_networks(Y_train.shape[0])
-        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng, first_weight=first_weight)
-        scores = fusion.combine([scores, *companion_scores])
+        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
+        scores = fusion.before_shifts([scores, *companion_scores])
     decision = _tuned_decision(scores, Y_judged, options, rng)
+    if fusion is not None:
+        decision = decision.shifted(fusion.shifts)
     return FittedModel(network, scaler, decision, history, companions, fusion)
 
 
@@ -321,11 +322,6 @@ def _fit_companions(
         if is_sparse:
             fitted.append(fit_prototype_forest(X, Y, rng, n_trees=options.n_trees))
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
-
-
-def _weight_of_networks(n_samples: int) -> float:
-    """How much more than a companion the networks count, which learn from all rows."""
-    return min(max(n_samples / MAX_ROWS, 1.0), _MAX_WEIGHT_OF_NETWORKS)
 
 
 def _tuned_decision(

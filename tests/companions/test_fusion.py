@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from protolabel.companions import fusion as fusion_module
 from protolabel.companions.fusion import Fusion, fit_fusion
+from protolabel.companions.label_priors import log_odds_of_counts
 
 
 @pytest.fixture
@@ -16,6 +17,20 @@ def calibrated():
     return log_odds, sp.csr_array((rng.random((4000, 3)) < expit(log_odds)).astype(int))
 
 
+@pytest.fixture
+def two_views():
+    """Labels of very different shares, and two learners that each see half of the evidence."""
+    rng = np.random.default_rng(1)
+    prior = np.linspace(-6, 1, 12)
+    Y = (rng.random((4000, 12)) < expit(prior)).astype(int)
+    learners = []
+    for _ in range(2):
+        # Evidence of variance s with mean s (y - 1/2) is a log-odds ratio.
+        evidence = rng.normal(2.0 * (Y - 0.5), np.sqrt(2.0))
+        learners.append(evidence + log_odds_of_counts(Y.sum(axis=0), len(Y)))
+    return learners, sp.csr_array(Y)
+
+
 def test_a_distorted_score_is_brought_back_to_log_odds(calibrated):
     log_odds, Y = calibrated
     fusion = fit_fusion([5 * log_odds + 3], Y, np.random.default_rng(0))
@@ -23,24 +38,57 @@ def test_a_distorted_score_is_brought_back_to_log_odds(calibrated):
     assert fusion.intercept == pytest.approx(-0.6, abs=0.1)
 
 
-def test_learners_are_averaged_in_equal_parts_after_calibration(calibrated):
+def test_a_learner_that_says_the_same_twice_adds_nothing(calibrated):
     log_odds, Y = calibrated
     fusion = fit_fusion([log_odds, 10 * log_odds], Y, np.random.default_rng(0))
-    assert fusion.slopes[0] == pytest.approx(10 * fusion.slopes[1], rel=1e-3)
+    assert fusion.slopes[0] == pytest.approx(10 * fusion.slopes[1], rel=1e-2)
     combined = fusion.combine([log_odds, 10 * log_odds])
     assert np.allclose(combined, log_odds, atol=0.5)
 
 
-def test_the_line_has_no_gradient_at_its_optimum(calibrated):
-    log_odds, Y = calibrated
-    fusion = fit_fusion([2 * log_odds - 1], Y, np.random.default_rng(0))
-    scores, present = (2 * log_odds - 1).ravel(), Y.toarray().ravel()
+def test_independent_evidence_adds_up_and_the_prior_counts_once(two_views):
+    learners, Y = two_views
+    fusion = fit_fusion(learners, Y, np.random.default_rng(0))
+    np.testing.assert_allclose(fusion.slopes, 1, atol=0.1)
+    prior = log_odds_of_counts(Y.toarray().sum(axis=0), Y.shape[0])
+    np.testing.assert_allclose(fusion.shifts, -prior, rtol=0.15, atol=0.1)
+    assert abs(fusion.intercept) < 0.3
 
-    def loss(line):
-        z = line[0] * scores + line[1]
-        return np.mean(np.log1p(np.exp(z)) - present * z)
 
-    gradient = approx_fprime([fusion.slopes[0], fusion.intercept], loss, 1e-6)
+def test_pooled_scores_have_a_smaller_log_loss_than_the_plain_mean(two_views):
+    learners, Y = two_views
+    truth = Y.toarray()
+
+    def log_loss(scores):
+        return np.mean(np.logaddexp(0, scores) - truth * scores)
+
+    fusion = fit_fusion(learners, Y, np.random.default_rng(0))
+    assert log_loss(fusion.combine(learners)) < 0.95 * log_loss(np.mean(learners, axis=0))
+
+
+def test_the_weights_have_no_gradient_at_their_optimum(two_views):
+    learners, Y = two_views
+    fusion = fit_fusion(learners, Y, np.random.default_rng(0))
+    truth = Y.toarray().astype(float)
+    counts, n_rows = truth.sum(axis=0), len(truth)
+    # Naive loops: the prior of a row comes from all other rows.
+    prior = np.empty(truth.shape)
+    for row in range(n_rows):
+        for label in range(truth.shape[1]):
+            others = counts[label] - truth[row, label]
+            prior[row, label] = np.log((others + 0.5) / (n_rows - 1 - others + 0.5))
+    lines = [fusion_module._calibrate(part.ravel(), truth.ravel()) for part in learners]
+    parts = [a * part + b for part, (a, b) in zip(learners, lines, strict=True)]
+    weights = fusion.slopes / [a for a, _ in lines]
+    of_prior = fusion.shifts[0] / log_odds_of_counts(counts, n_rows)[0]
+    constant = fusion.intercept - weights @ [b for _, b in lines]
+
+    def loss(x):
+        z = x[0] * parts[0] + x[1] * parts[1] + x[2] + x[3] * prior
+        apart = x[:2] - x[:2].mean()
+        return np.mean(np.logaddexp(0, z) - truth * z) + 3e-3 * np.sum(apart**2)
+
+    gradient = approx_fprime([*weights, constant, of_prior], loss, 1e-6)
     assert np.abs(gradient).max() < 1e-3
 
 
@@ -51,16 +99,36 @@ def test_a_score_that_misleads_gets_no_weight(calibrated):
 
 
 def test_a_label_that_was_not_learned_keeps_its_first_score():
-    fusion = Fusion(np.array([0.5, 0.5]), 1.0, np.array([True, False]))
+    fusion = Fusion(
+        np.array([0.5, 0.5]), 1.0, np.array([True, False]), shifts=np.array([2.0, 0.0])
+    )
     first, second = np.array([[2.0, -7.0]]), np.array([[4.0, 3.0]])
-    assert fusion.combine([first, second]).tolist() == [[4.0, -7.0]]
+    assert fusion.before_shifts([first, second]).tolist() == [[4.0, -7.0]]
+    assert fusion.combine([first, second]).tolist() == [[6.0, -7.0]]
 
 
-def test_labels_without_two_sides_do_not_enter_the_calibration():
+def test_a_label_that_comes_later_keeps_its_first_score():
+    fusion = Fusion(np.array([1.0]), 0.5, np.array([True]), shifts=np.array([2.0])).with_label()
+    assert fusion.combine([np.array([[1.0, 9.0]])]).tolist() == [[3.5, 9.0]]
+    before = Fusion(np.array([1.0]), 0.5, np.array([True])).with_label()
+    assert before.combine([np.array([[1.0, 9.0]])]).tolist() == [[1.5, 9.0]]
+
+
+def test_labels_without_two_sides_do_not_enter_the_fit():
     Y = sp.csr_array(np.ones((10, 2), dtype=int))
-    fusion = fit_fusion([np.zeros((10, 2))], Y, np.random.default_rng(0))
-    assert fusion.slopes.tolist() == [1.0]
+    fusion = fit_fusion([np.zeros((10, 2)), np.zeros((10, 2))], Y, np.random.default_rng(0))
+    assert fusion.slopes.tolist() == [0.5, 0.5]
+    assert fusion.shifts.tolist() == [0, 0]
     assert not fusion.learned.any()
+
+
+def test_a_constant_label_is_not_shifted(two_views):
+    learners, Y = two_views
+    Y = sp.csr_array(np.column_stack([Y.toarray()[:, :3], np.zeros(Y.shape[0], dtype=int)]))
+    fusion = fit_fusion([part[:, :4] for part in learners], Y, np.random.default_rng(0))
+    assert fusion.learned.tolist() == [True, True, True, False]
+    assert fusion.shifts[3] == 0
+    assert (fusion.shifts[:3] != 0).all()
 
 
 def test_very_many_cells_are_sampled(calibrated, monkeypatch):
@@ -70,14 +138,3 @@ def test_very_many_cells_are_sampled(calibrated, monkeypatch):
     part = fit_fusion([log_odds], Y, np.random.default_rng(0))
     assert part.slopes[0] == pytest.approx(whole.slopes[0], rel=0.15)
     assert part.slopes[0] != whole.slopes[0]
-
-
-def test_the_first_learner_may_count_more_than_the_others():
-    rng = np.random.default_rng(0)
-    Y = sp.csr_array((rng.random((400, 3)) < 0.4).astype(int))
-    scores = [Y.toarray() * 2 - 1 + rng.normal(size=Y.shape) for _ in range(3)]
-    equal = fit_fusion(scores, Y, np.random.default_rng(0))
-    fusion = fit_fusion(scores, Y, np.random.default_rng(0), first_weight=2.0)
-    np.testing.assert_allclose(fusion.slopes / equal.slopes, [1.5, 0.75, 0.75])
-    single = [fit_fusion([one], Y, np.random.default_rng(0)).intercept for one in scores]
-    assert fusion.intercept == pytest.approx((2 * single[0] + single[1] + single[2]) / 4)

@@ -53,7 +53,7 @@ def test_leave_one_out_scores_equal_fits_without_each_row(labelled_rows):
         expected = naive_kernel_ridge(
             X[others], Y[others], X[row : row + 1], model.precision, model.ridge
         )
-        assert np.allclose(scores[row], log_odds(expected))
+        assert np.allclose(scores[row], log_odds(expected, model.softness))
 
 
 def test_sparse_rows_give_the_same_model(labelled_rows):
@@ -156,10 +156,22 @@ def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(labelled_ro
 
 def test_the_link_is_odd_around_one_half_and_strictly_increasing():
     values = np.linspace(-3, 4, 400)
-    odds = log_odds(values)
+    odds = log_odds(values, 0.01)
     assert (np.diff(odds) > 0).all()
-    assert np.allclose(log_odds(1 - values), -odds)
-    assert log_odds(np.array([0.9]))[0] == pytest.approx(np.log(9), abs=0.01)
+    assert np.allclose(log_odds(1 - values, 0.01), -odds)
+    assert log_odds(np.array([0.9]), 0.01)[0] == pytest.approx(np.log(9), abs=0.01)
+
+
+def test_the_link_of_a_label_is_as_soft_as_the_label_varies():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(99, 3))
+    Y = np.stack([np.arange(99) < 49, np.arange(99) < 1, np.zeros(99)], axis=1).astype(int)
+    model, _ = fit_kernel_ridge(X, sp.csr_array(Y), rng)
+    shares = np.array([0.495, 0.015, 0.005])
+    np.testing.assert_allclose(model.softness, 0.2 * np.sqrt(shares * (1 - shares)))
+    np.testing.assert_array_equal(
+        model.scores(X[:5]), log_odds(model.regression(X[:5]), model.softness)
+    )
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3])

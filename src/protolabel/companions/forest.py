@@ -12,7 +12,8 @@ from joblib import parallel_config
 from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions import MAX_ROWS
-from protolabel.companions.leaf_votes import LeafVotes, label_shares, rows_of_leaves
+from protolabel.companions.label_priors import label_shares
+from protolabel.companions.leaf_votes import LeafVotes, rows_of_leaves
 from protolabel.companions.trees import Trees
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)

@@ -1,50 +1,70 @@
-"""Average of calibrated scores."""
+"""Log-odds of several learners pooled into one.
+
+Every learner's log-odds hold the odds that a label has anyway and what the learner has found in
+the row. An average keeps the former whole and blurs the latter, since learners err in different
+rows. So the evidence counts for more than in one learner, and the prior odds are taken back by as
+much: both weights are fitted on rows that the learners did not see.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import expit
 
-# Two numbers are fitted per learner: more cells than this add nothing.
-_MAX_CELLS = 500_000
+from protolabel.companions.label_priors import log_odds_of_counts
+
+# A handful of numbers is fitted: more cells than this add nothing.
+_MAX_CELLS = 200_000
+# Pull of the learners' weights to each other, in units of the mean log-loss: what tells them
+# apart on the frequent labels need not hold for rare ones.
+_PULL = 3e-3
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """Log-odds = intercept + sum of slope times score over the learners.
+    """Log-odds = intercept + sum of slope times score over the learners + shift of the label.
 
     A label that was never or always there, not ``learned``, keeps its first score.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n_learners,)
+    intercept : float
+    learned : ndarray of bool, shape (n_labels,)
+    shifts : ndarray of shape (n_labels,), default=0.0
+        What is taken back of the prior log-odds; 0 where a label was not learned.
     """
 
     slopes: np.ndarray
     intercept: float
     learned: np.ndarray
+    shifts: np.ndarray | float = 0.0
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
+        return self.before_shifts(scores) + self.shifts
+
+    def before_shifts(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """The same with the prior log-odds whole, as decision thresholds expect them."""
         total = np.full(scores[0].shape, self.intercept)
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
         return np.where(self.learned, total, scores[0])
 
+    def with_label(self) -> Fusion:
+        """The same with one more label, which keeps its first score."""
+        learned = np.append(self.learned, False)
+        shifts = np.append(np.broadcast_to(self.shifts, self.learned.shape), 0.0)
+        return replace(self, learned=learned, shifts=shifts)
 
-def fit_fusion(
-    scores: Sequence[np.ndarray],
-    Y: sp.csr_array,
-    rng: np.random.Generator,
-    *,
-    first_weight: float = 1.0,
-) -> Fusion:
-    """Calibrate each learner by two numbers for all labels, and average them.
 
-    Weights fitted to the log-loss of the average favour whoever is best at the frequent
-    labels; equal parts of calibrated scores were as good or better wherever they were compared
-    and all had learned from the same rows.
+def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator) -> Fusion:
+    """Calibrate each learner by two numbers for all labels, and weigh them and the prior odds.
 
     Parameters
     ----------
@@ -53,35 +73,72 @@ def fit_fusion(
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
         Draws the cells used where there are very many.
-    first_weight : float, default=1.0
-        Weight of the first learner, where each other one has 1.
     """
-    labels = Y.toarray()
+    labels = Y.toarray().astype(np.float64)
     counts = labels.sum(axis=0)
     learned = (counts > 0) & (counts < len(labels))
     cells = np.flatnonzero(np.broadcast_to(learned, labels.shape).ravel())
     if len(cells) > _MAX_CELLS:
         cells = rng.choice(cells, _MAX_CELLS, replace=False)
-    present = labels.ravel()[cells].astype(np.float64)
-    fits = [_calibrate(values.ravel()[cells], present) for values in scores]
-    weights = np.ones(len(scores))
-    weights[0] = first_weight
-    slopes, intercepts = np.array(fits).T * weights / weights.sum()
-    return Fusion(slopes, float(intercepts.sum()), learned)
+    present = labels.ravel()[cells]
+    lines = [_calibrate(values.ravel()[cells], present) for values in scores]
+    slopes, intercepts = np.array(lines).T
+    calibrated = [
+        slope * values.ravel()[cells] + intercept
+        for values, (slope, intercept) in zip(scores, lines, strict=True)
+    ]
+    # Learners did not see the row, so that the prior must not know it either.
+    prior = log_odds_of_counts(counts - labels, len(labels) - 1).ravel()[cells]
+    weights, constant, of_prior = _pool(calibrated, prior, present)
+    return Fusion(
+        slopes=weights * slopes,
+        intercept=float(weights @ intercepts + constant),
+        learned=learned,
+        shifts=np.where(learned, of_prior * log_odds_of_counts(counts, len(labels)), 0.0),
+    )
 
 
 def _calibrate(scores: np.ndarray, present: np.ndarray) -> tuple[float, float]:
     """Slope and intercept of the smallest log-loss; the slope is never negative."""
     if len(present) == 0:
         return 1.0, 0.0
-
-    def loss(line: np.ndarray) -> tuple[float, np.ndarray]:
-        log_odds = line[0] * scores + line[1]
-        error = expit(log_odds) - present
-        value = np.logaddexp(0.0, log_odds).mean() - (present * log_odds).mean()
-        return float(value), np.array([(error * scores).mean(), error.mean()])
-
-    found = minimize(
-        loss, [1.0, 0.0], jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)]
+    found = _fit_logistic(
+        np.column_stack([scores, np.ones(len(scores))]), present, np.array([1.0, 0.0]), n_pulled=1
     )
-    return float(found.x[0]), float(found.x[1])
+    return float(found[0]), float(found[1])
+
+
+def _pool(
+    calibrated: Sequence[np.ndarray], prior: np.ndarray, present: np.ndarray
+) -> tuple[np.ndarray, float, float]:
+    """Weights of calibrated learners, a constant, and the weight of the prior log-odds."""
+    n_learners = len(calibrated)
+    equal = np.full(n_learners, 1 / n_learners)
+    if len(present) == 0:
+        return equal, 0.0, 0.0
+    found = _fit_logistic(
+        np.column_stack([*calibrated, np.ones(len(prior)), prior]),
+        present,
+        np.array([*equal, 0.0, 0.0]),
+        n_pulled=n_learners,
+    )
+    return found[:n_learners], float(found[-2]), float(found[-1])
+
+
+def _fit_logistic(
+    features: np.ndarray, present: np.ndarray, start: np.ndarray, n_pulled: int
+) -> np.ndarray:
+    """Weights of the smallest log-loss; the first ones, of learners, are never negative."""
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        log_odds = features @ weights
+        error = expit(log_odds) - present
+        apart = weights[:n_pulled] - weights[:n_pulled].mean()
+        value = np.logaddexp(0.0, log_odds).mean() - (present * log_odds).mean()
+        gradient = features.T @ error / len(present)
+        gradient[:n_pulled] += 2 * _PULL * apart
+        return float(value + _PULL * apart @ apart), gradient
+
+    bounds = [(0.0, None)] * n_pulled + [(None, None)] * (len(start) - n_pulled)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(found.x)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from protolabel.companions import MAX_ROWS
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
+from protolabel.companions.label_priors import label_shares
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -30,8 +31,11 @@ _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
 _ROWS_FOR_RIDGE = 3000
 _ROWS_FOR_DISTANCE = 1000
-# Regression values this close to 0 or 1 are as good as there.
-SOFTNESS = 0.01
+# Regression values this close to 0 or 1 are as good as there: in standard deviations of a label,
+# as the values of rare labels are all close to 0.
+_SOFTNESS_IN_DEVIATIONS = 0.2
+# Of models from before labels had their own.
+_COMMON_SOFTNESS = 0.01
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
 
@@ -48,6 +52,8 @@ class KernelRidge:
     ridge : float
     coefficients : ndarray of shape (n_landmarks, n_labels)
     intercept : ndarray of shape (n_labels,)
+    softness : ndarray of shape (n_labels,), default=0.01
+        Of the link from regression values to log-odds, see :func:`log_odds`.
     """
 
     landmarks: Matrix
@@ -55,10 +61,11 @@ class KernelRidge:
     ridge: float
     coefficients: np.ndarray
     intercept: np.ndarray
+    softness: np.ndarray | float = _COMMON_SOFTNESS
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
-        return log_odds(self.regression(X))
+        return log_odds(self.regression(X), self.softness)
 
     def regression(self, X: Matrix) -> np.ndarray:
         """Regression values of every label; near 1 where it is present, near 0 where not."""
@@ -129,8 +136,10 @@ def fit_kernel_ridge(
         if len(some) < X.shape[0]:
             regression = _exact(X, precision, targets)
     coefficients, intercept = regression.solve(ridge)
-    model = KernelRidge(landmarks, precision, ridge, coefficients, intercept)
-    return model, log_odds(regression.leave_one_out(ridge).astype(np.float64))
+    shares = label_shares(Y)
+    softness = _SOFTNESS_IN_DEVIATIONS * np.sqrt(shares * (1 - shares))
+    model = KernelRidge(landmarks, precision, ridge, coefficients, intercept, softness)
+    return model, log_odds(regression.leave_one_out(ridge).astype(np.float64), softness)
 
 
 def _best_of_grid(X: Matrix, targets: np.ndarray, scale: float) -> tuple[float, float]:
@@ -173,7 +182,7 @@ def _fit_on_part(
     return model, scores
 
 
-def log_odds(values: np.ndarray, softness: float = SOFTNESS) -> np.ndarray:
+def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
     """Strictly increasing link from regression values to log-odds.
 
     Values below 0 and above 1, which a regression gives, keep their order; the smooth positive
@@ -181,7 +190,7 @@ def log_odds(values: np.ndarray, softness: float = SOFTNESS) -> np.ndarray:
 
     Examples
     --------
-    >>> log_odds(np.array([0.5])).tolist()
+    >>> log_odds(np.array([0.5]), 0.01).tolist()
     [0.0]
     """
     ratio = _positive_part(values, softness) / _positive_part(1 - values, softness)
@@ -265,8 +274,9 @@ def _as_columns(rows: Matrix) -> tuple[Matrix, np.ndarray]:
     return turned, row_squares(rows)
 
 
-def _positive_part(values: np.ndarray, softness: float) -> np.ndarray:
-    roots = np.sqrt(np.square(values) + 4 * softness**2)
+def _positive_part(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
+    square = np.square(softness)
+    roots = np.sqrt(np.square(values) + 4 * square)
     # For negative values the sum would cancel; its conjugate does not.
-    conjugate = 2 * softness**2 / (roots + np.abs(values))
+    conjugate = 2 * square / (roots + np.abs(values))
     return np.asarray(np.where(values > 0, (values + roots) / 2, conjugate))

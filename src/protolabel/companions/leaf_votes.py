@@ -78,11 +78,6 @@ class LeafVotes(ABC):
         return dense_product(neighbours, self.labels)
 
 
-def label_shares(Y: sp.csr_array) -> np.ndarray:
-    """Share of each label; half a row on either side keeps it from 0 and 1."""
-    return np.asarray((np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (Y.shape[0] + 1))
-
-
 def rows_of_leaves(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_array:
     """Training rows of each leaf, weighted by how often its tree drew them.
 

@@ -18,7 +18,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from protolabel.companions import MAX_ROWS
-from protolabel.companions.leaf_votes import LeafVotes, label_shares, rows_of_leaves
+from protolabel.companions.label_priors import label_shares
+from protolabel.companions.leaf_votes import LeafVotes, rows_of_leaves
 from protolabel.companions.prototype_trees import ROWS_AT_ONCE, PrototypeTrees, parted
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)

@@ -72,6 +72,10 @@ class DecisionRule:
             handicaps=np.where(is_plain, 0.0, self.handicaps),
         )
 
+    def shifted(self, by: ArrayLike) -> DecisionRule:
+        """The rule for scores that were all raised by as much, a number or one per label."""
+        return replace(self, thresholds=self.thresholds + np.asarray(by, dtype=np.float64))
+
     def bars(self, scores: ArrayLike) -> NDArray[np.float64]:
         """What each score has to exceed in its row.
 

@@ -281,9 +281,10 @@ def _learner_scores(fitted: Any, scaled: Any) -> np.ndarray:
 
 
 def _intercept(fitted: Any, label: int) -> float:
-    if fitted.fusion is None or not fitted.fusion.learned[label]:
+    fusion = fitted.fusion
+    if fusion is None or not fusion.learned[label]:
         return 0.0
-    return float(fitted.fusion.intercept)
+    return float((fusion.intercept + np.broadcast_to(fusion.shifts, fusion.learned.shape))[label])
 
 
 def _learner_name(companion: Any) -> str:

@@ -10,9 +10,6 @@ from protolabel.companions.kernel_ridge import KernelRidge, gaussian_kernel
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import DenseRows
 
-# Of the link protolabel.companions.kernel_ridge.log_odds.
-_SOFTNESS = 0.01
-
 
 def network_gradients(
     network: PrototypeNetwork, points: np.ndarray, columns: np.ndarray, labels: np.ndarray
@@ -68,12 +65,13 @@ def kernel_gradients(
     """
     kernel = gaussian_kernel(points, model.landmarks, model.precision)  # (n_points, n_landmarks)
     landmarks = model.landmarks[:, columns]
+    offsets = 4 * np.square(np.broadcast_to(model.softness, model.intercept.shape))
     found = np.empty((len(labels), len(points), len(columns)))
     for place, label in enumerate(labels):
         weights = kernel * model.coefficients[:, label]
         value = weights.sum(axis=1) + model.intercept[label]
-        slope = 1 / np.sqrt(value**2 + 4 * _SOFTNESS**2)
-        slope += 1 / np.sqrt((1 - value) ** 2 + 4 * _SOFTNESS**2)
+        slope = 1 / np.sqrt(value**2 + offsets[label])
+        slope += 1 / np.sqrt((1 - value) ** 2 + offsets[label])
         towards = points[:, columns] * weights.sum(axis=1)[:, None] - weights @ landmarks
         found[place] = -2 * model.precision * slope[:, None] * towards
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
+from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.leaf_votes import LeafVotes
 from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.companions.prototype_trees import PrototypeTrees
@@ -64,7 +65,7 @@ def check_companions(
             _check_prototype_trees(trees, f"{place}.prototype_trees", bundle)
             _check_votes(companion, trees.roots, place, bundle)
         else:
-            check_shapes(companion, place, _KERNEL_SHAPES, sizes, bundle)
+            _check_kernel(companion, place, sizes, bundle)
     if (fusion is None) != (len(companions) == 0):
         bundle.refuse(f"there are {len(companions)} companions, which does not fit the fusion")
     if fusion is None:
@@ -75,6 +76,19 @@ def check_companions(
         bundle.refuse(f"the fusion does not mark {n_labels} labels as learned or not")
     if fusion.learned[n_labels - n_added :].any():
         bundle.refuse("the fusion expects companions to know labels that were added later")
+    if np.shape(fusion.shifts) not in ((), (n_labels,)):
+        bundle.refuse(f"the fusion has shifts of shape {np.shape(fusion.shifts)}")
+
+
+def _check_kernel(
+    kernel: KernelRidge, place: str, sizes: Mapping[str, int], bundle: Bundle
+) -> None:
+    check_shapes(kernel, place, _KERNEL_SHAPES, sizes, bundle)
+    # Models from before labels had their own have one number for all.
+    if np.shape(kernel.softness) not in ((), kernel.intercept.shape):
+        bundle.refuse(f"{place} has a softness of shape {np.shape(kernel.softness)}")
+    if not (np.asarray(kernel.softness) > 0).all():
+        bundle.refuse(f"{place} has a softness that is not above 0")
 
 
 def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> None:

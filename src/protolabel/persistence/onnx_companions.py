@@ -7,19 +7,17 @@ import scipy.sparse as sp
 
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
-from protolabel.companions.kernel_ridge import SOFTNESS, KernelRidge
+from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.trees import Trees
 from protolabel.persistence.onnx_graph import GraphBuilder
 
-# Of the link from regression values to log-odds, as in ``kernel_ridge.log_odds``.
-
 
 def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion, n_added: int = 0) -> str:
-    """Sum of the learners' scores times their slopes, plus the intercept.
+    """Sum of the learners' scores times their slopes, plus the intercept and the shifts.
 
     Labels that were not learned keep the score of the network.
     """
-    total = graph.constant(np.float64(fusion.intercept))
+    total = graph.constant(np.asarray(fusion.intercept + fusion.shifts, dtype=np.float64))
     if n_added:
         # Companions do not know the labels that were added after training.
         sizes = graph.constant(np.array([0, 0, 0, n_added], dtype=np.int64))
@@ -55,19 +53,22 @@ def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
     )
     values = graph.apply("Add", product, graph.constant(model.intercept))
     complement = graph.apply("Sub", graph.constant(np.float64(1)), values)
+    square = np.square(np.asarray(model.softness, dtype=np.float64))
     return graph.apply(
-        "Sub", _log_positive_part(graph, values), _log_positive_part(graph, complement)
+        "Sub",
+        _log_positive_part(graph, values, square),
+        _log_positive_part(graph, complement, square),
     )
 
 
-def _log_positive_part(graph: GraphBuilder, values: str) -> str:
-    """Logarithm of (v + sqrt(v^2 + 4 s^2)) / 2, by its conjugate below zero."""
-    offset = graph.constant(np.float64(4 * SOFTNESS**2))
+def _log_positive_part(graph: GraphBuilder, values: str, square: np.ndarray) -> str:
+    """Logarithm of (v + sqrt(v^2 + 4 s^2)) / 2, by its conjugate below zero, of given s^2."""
+    offset = graph.constant(4 * square)
     roots = graph.apply("Sqrt", graph.apply("Add", graph.apply("Mul", values, values), offset))
     above = graph.apply("Mul", graph.apply("Add", values, roots), graph.constant(np.float64(0.5)))
     below = graph.apply(
         "Div",
-        graph.constant(np.float64(2 * SOFTNESS**2)),
+        graph.constant(2 * square),
         graph.apply("Add", roots, graph.apply("Abs", values)),
     )
     positive = graph.apply("Greater", values, graph.constant(np.float64(0)))
