@@ -85,8 +85,9 @@ def test_the_weights_have_no_gradient_at_their_optimum(two_views):
 
     def loss(x):
         z = x[0] * parts[0] + x[1] * parts[1] + x[2] + x[3] * prior
-        apart = x[:2] - x[:2].mean()
-        return np.mean(np.logaddexp(0, z) - truth * z) + 3e-3 * np.sum(apart**2)
+        pulls = 3e-3 * np.sum((x[:2] - x[:2].mean()) ** 2)
+        pulls += 4 / z.size * np.sum((x - [0.5, 0.5, 0, 0]) ** 2)
+        return np.mean(np.logaddexp(0, z) - truth * z) + pulls
 
     gradient = approx_fprime([*weights, constant, of_prior], loss, 1e-6)
     assert np.abs(gradient).max() < 1e-3
@@ -129,6 +130,15 @@ def test_a_constant_label_is_not_shifted(two_views):
     assert fusion.learned.tolist() == [True, True, True, False]
     assert fusion.shifts[3] == 0
     assert (fusion.shifts[:3] != 0).all()
+
+
+@pytest.mark.parametrize("n_rows", [2, 4, 30])
+def test_scores_without_an_error_get_bounded_weights(n_rows):
+    Y = np.stack([np.arange(n_rows) % 2, np.arange(n_rows) < 1], axis=1)
+    fusion = fit_fusion([2.0 * Y - 1, 4.0 * Y - 1], sp.csr_array(Y), np.random.default_rng(0))
+    assert (fusion.slopes >= 0).all()
+    assert fusion.slopes.max() < 5
+    assert np.abs(fusion.shifts).max() < 10
 
 
 def test_very_many_cells_are_sampled(calibrated, monkeypatch):

@@ -23,6 +23,9 @@ _MAX_CELLS = 200_000
 # Pull of the learners' weights to each other, in units of the mean log-loss: what tells them
 # apart on the frequent labels need not hold for rare ones.
 _PULL = 3e-3
+# Pull of all weights to the plain mean, in units of the log-loss of a cell: few rows do not tell
+# much, and scores that part the cells of a label without an error would ask for endless weights.
+_DOUBT = 4.0
 
 
 @dataclass(frozen=True)
@@ -134,10 +137,12 @@ def _fit_logistic(
         log_odds = features @ weights
         error = expit(log_odds) - present
         apart = weights[:n_pulled] - weights[:n_pulled].mean()
+        away = weights - start
         value = np.logaddexp(0.0, log_odds).mean() - (present * log_odds).mean()
-        gradient = features.T @ error / len(present)
+        value += _PULL * apart @ apart + _DOUBT * away @ away / len(present)
+        gradient = (features.T @ error + 2 * _DOUBT * away) / len(present)
         gradient[:n_pulled] += 2 * _PULL * apart
-        return float(value + _PULL * apart @ apart), gradient
+        return float(value), gradient
 
     bounds = [(0.0, None)] * n_pulled + [(None, None)] * (len(start) - n_pulled)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
