@@ -25,6 +25,15 @@ def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
     assert np.allclose(model.decision_function(X), expected)
 
 
+def test_the_prior_odds_that_are_taken_back_do_not_change_decisions(labelled):
+    X, Y = labelled
+    fitted = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y).model_
+    assert (fitted.fusion.shifts != 0).any()
+    scores = fitted.scores(X)
+    whole = fitted.decision.shifted(-fitted.fusion.shifts)
+    assert (fitted.decision.decide(scores) == whole.decide(scores - fitted.fusion.shifts)).all()
+
+
 @pytest.mark.parametrize(
     ("effort", "n_members", "n_companions"), [("fast", 3, 0), ("balanced", 5, 2), ("best", 10, 2)]
 )

@@ -126,7 +126,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Train each member without its own part of the rows, which gives honest scores of all
         training rows to choose thresholds with. Needs two members and twice as many rows.
     n_landmarks : int or "auto", default="auto"
-        Landmarks of a kernel regression whose calibrated log-odds are averaged with those of
+        Landmarks of a kernel regression whose calibrated log-odds are pooled with those of
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"

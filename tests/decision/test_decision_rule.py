@@ -80,6 +80,14 @@ def test_scores_in_other_units_are_decided_alike(scores, rule):
     assert_array_equal(scaled.decide(10 * scores), rule.decide(scores))
 
 
+def test_scores_that_were_all_raised_are_decided_alike(scores, rule):
+    shifts = np.linspace(-3, 5, len(rule.thresholds))
+    raised = rule.shifted(shifts)
+    assert (raised.decide(scores + shifts) == rule.decide(scores)).all()
+    np.testing.assert_allclose(raised.bars(scores + shifts), rule.bars(scores) + shifts)
+    assert (rule.shifted(2.0).decide(scores + 2.0) == rule.decide(scores)).all()
+
+
 def test_infinite_scores_are_certain():
     rule = DecisionRule(np.zeros(3), np.ones(3))
     scores = np.array([[np.inf, np.inf, 1.1], [-np.inf, -np.inf, -np.inf], [np.inf, 0.9, -1.0]])

@@ -208,6 +208,14 @@ HOSTILE = {
     "companions_nested_400_deep": ("pnml", deep_tuples, "companions.0"),
     "fusion_of_other_learners": ("pnml", wider("fusion.slopes"), "slopes of shape"),
     "fusion_of_other_labels": ("pnml", wider("fusion.learned"), "learned or not"),
+    "fusion_with_other_shifts": ("pnml", wider("fusion.shifts"), "shifts of shape"),
+    "link_of_other_labels": ("pnml", wider(f"{KERNEL}.softness"), "softness of shape"),
+    "link_without_softness": ("pnml", put(f"{KERNEL}.softness", 0, 0.0), "not above 0"),
+    "link_of_negative_softness": (
+        "pnml",
+        manifest_entry("state", "companions", 0, "softness", value=-0.5),
+        "not above 0",
+    ),
     "label_tree_of_endless_depth": (
         "parabel",
         put("model.trees.0.depths", -1, 2**62),
