@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel import PNMLClassifier
+from protolabel import PNMLClassifier, fitting
+from protolabel.decision.tuning import tune_thresholds
 
 
-def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
+def test_the_networks_are_pooled_with_companions_at_balanced_effort(labelled):
     X, Y = labelled
     model = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y)
     fitted = model.model_
@@ -25,13 +26,68 @@ def test_the_networks_are_averaged_with_companions_at_balanced_effort(labelled):
     assert np.allclose(model.decision_function(X), expected)
 
 
-def test_the_prior_odds_that_are_taken_back_do_not_change_decisions(labelled):
-    X, Y = labelled
+@pytest.fixture
+def tuned_on(monkeypatch):
+    """Scores that thresholds were tuned on, and the rules that were found."""
+    seen = []
+
+    def spy(rule, scores, *args, **kwargs):
+        found = tune_thresholds(rule, scores, *args, **kwargs)
+        seen.append((scores, found.decision))
+        return found
+
+    monkeypatch.setattr(fitting, "tune_thresholds", spy)
+    return seen
+
+
+def unequal_labels(n_samples=160):
+    """Labels of very different shares, so that prior odds matter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_samples, 4))
+    noisy = X[:, [0, 1, 2, 0]] + rng.normal(size=(n_samples, 4))
+    return X, (noisy > [-0.5, 0.5, 1.5, 2.0]).astype(int)
+
+
+def test_rowwise_thresholds_are_tuned_before_prior_odds_are_taken_back(tuned_on):
+    X, Y = unequal_labels()
     fitted = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y).model_
-    assert (fitted.fusion.shifts != 0).any()
-    scores = fitted.scores(X)
-    whole = fitted.decision.shifted(-fitted.fusion.shifts)
-    assert (fitted.decision.decide(scores) == whole.decide(scores - fitted.fusion.shifts)).all()
+    shifts = fitted.fusion.shifts
+    assert np.ptp(shifts) > 0.1
+    ((scores, decision),) = tuned_on
+    np.testing.assert_allclose(fitted.decision.thresholds, decision.thresholds + shifts)
+    # Calibrated before the shift: with it, the log-loss is smaller.
+    before, after = (np.logaddexp(0, s) - Y * s for s in (scores, scores + shifts))
+    assert after.mean() < before.mean()
+
+
+@pytest.mark.parametrize("rule", ["global", "cardinality", "prior_tilted", "per_label"])
+def test_other_thresholds_are_tuned_on_the_scores_as_they_are(rule, tuned_on):
+    X, Y = unequal_labels()
+    model = PNMLClassifier(max_epochs=2, n_trees=10, thresholds=rule, random_state=0).fit(X, Y)
+    assert (model.model_.fusion.shifts != 0).all()
+    ((scores, decision),) = tuned_on
+    np.testing.assert_array_equal(model.thresholds_, decision.thresholds)
+    assert np.isclose(model.thresholds_, model.thresholds_[0]).all() == (
+        rule in ("global", "cardinality")
+    )
+
+
+@pytest.mark.parametrize(("n_samples", "rule"), [(160, "fixed"), (90, "rowwise")])
+def test_thresholds_that_are_not_tuned_are_log_odds_of_zero(n_samples, rule):
+    X, Y = unequal_labels(n_samples)
+    model = PNMLClassifier(max_epochs=2, n_trees=10, thresholds=rule, random_state=0).fit(X, Y)
+    assert (model.model_.fusion.shifts != 0).all()
+    assert (model.thresholds_ == 0).all()
+    assert (model.predict(X) == (model.predict_proba(X) > 0.5)).all()
+
+
+def test_a_new_label_has_the_median_of_the_thresholds():
+    X, Y = unequal_labels()
+    model = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y)
+    before = model.thresholds_.copy()
+    model.add_label(X[:9])
+    assert model.thresholds_[-1] == pytest.approx(np.median(before))
+    np.testing.assert_array_equal(model.thresholds_[:-1], before)
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,6 @@ class FittedModel:
         counted = self.decision.thresholds
         fusion = self.fusion
         if fusion is not None:
-            # The networks alone score the new label, with its prior odds whole.
-            counted = counted - fusion.shifts
             counted = counted[fusion.learned] if fusion.learned.any() else counted
             fusion = fusion.with_label()
         return replace(
@@ -201,14 +199,13 @@ def fit_model(
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
     companions: tuple[Companion, ...] = ()
+    shifts: np.ndarray | float = 0.0
     if options.n_landmarks or options.n_trees:
         X_judged = table.scaled(judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
         fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
-        scores = fusion.before_shifts([scores, *companion_scores])
-    decision = _tuned_decision(scores, Y_judged, options, rng)
-    if fusion is not None:
-        decision = decision.shifted(fusion.shifts)
+        scores, shifts = fusion.before_shifts([scores, *companion_scores]), fusion.shifts
+    decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     return FittedModel(network, scaler, decision, history, companions, fusion)
 
 
@@ -325,15 +322,26 @@ def _fit_companions(
 
 
 def _tuned_decision(
-    scores: np.ndarray, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
+    scores: np.ndarray,
+    shifts: np.ndarray | float,
+    Y: sp.csr_array,
+    options: FitOptions,
+    rng: np.random.Generator,
 ) -> DecisionRule:
-    """The rule chosen on scores by models that did not see the rows."""
+    """The rule, for shifted scores, chosen on scores by models that did not see the rows."""
     n_samples, n_labels = Y.shape
     if options.thresholds == "fixed" or n_samples < MIN_ROWS_TO_TUNE_THRESHOLDS:
         return DecisionRule.of(np.zeros(n_labels))
+    # Row-wise thresholds tilt along prior odds that are whole.
+    later = shifts if options.thresholds == "rowwise" else 0.0
     rule = tune_thresholds(
-        options.thresholds, scores, Y, objective=options.threshold_objective, rng=rng
+        options.thresholds,
+        scores + (shifts - later),
+        Y,
+        objective=options.threshold_objective,
+        rng=rng,
     )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
-    return rule.decision.with_plain_labels((counts == 0) | (counts == n_samples))
+    is_constant = (counts == 0) | (counts == n_samples)
+    return rule.decision.shifted(later).with_plain_labels(is_constant)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -66,15 +68,17 @@ def test_pooled_scores_have_a_smaller_log_loss_than_the_plain_mean(two_views):
     assert log_loss(fusion.combine(learners)) < 0.95 * log_loss(np.mean(learners, axis=0))
 
 
-def test_the_weights_have_no_gradient_at_their_optimum(two_views):
-    learners, Y = two_views
-    fusion = fit_fusion(learners, Y, np.random.default_rng(0))
-    truth = Y.toarray().astype(float)
-    counts, n_rows = truth.sum(axis=0), len(truth)
+def test_the_weights_have_no_gradient_at_their_optimum():
+    rng = np.random.default_rng(3)
+    n_rows, n_labels = 40, 6
+    truth = (np.argsort(rng.random((n_rows, n_labels)), axis=0) < [1, 2, 3, 9, 20, 30]).astype(int)
+    learners = [truth + scale * rng.normal(size=truth.shape) for scale in (0.7, 2.0)]
+    fusion = fit_fusion(learners, sp.csr_array(truth), rng)
+    counts = truth.sum(axis=0)
     # Naive loops: the prior of a row comes from all other rows.
     prior = np.empty(truth.shape)
     for row in range(n_rows):
-        for label in range(truth.shape[1]):
+        for label in range(n_labels):
             others = counts[label] - truth[row, label]
             prior[row, label] = np.log((others + 0.5) / (n_rows - 1 - others + 0.5))
     lines = [fusion_module._calibrate(part.ravel(), truth.ravel()) for part in learners]
@@ -82,15 +86,24 @@ def test_the_weights_have_no_gradient_at_their_optimum(two_views):
     weights = fusion.slopes / [a for a, _ in lines]
     of_prior = fusion.shifts[0] / log_odds_of_counts(counts, n_rows)[0]
     constant = fusion.intercept - weights @ [b for _, b in lines]
+    found = np.array([*weights, constant, of_prior])
 
-    def loss(x):
-        z = x[0] * parts[0] + x[1] * parts[1] + x[2] + x[3] * prior
-        pulls = 3e-3 * np.sum((x[:2] - x[:2].mean()) ** 2)
-        pulls += 4 / z.size * np.sum((x - [0.5, 0.5, 0, 0]) ** 2)
-        return np.mean(np.logaddexp(0, z) - truth * z) + pulls
+    def gradient(pull, doubt, prior):
+        def loss(x):
+            z = x[0] * parts[0] + x[1] * parts[1] + x[2] + x[3] * prior
+            pulls = pull * np.sum((x[:2] - x[:2].mean()) ** 2)
+            pulls += doubt / z.size * np.sum((x - [0.5, 0.5, 0, 0]) ** 2)
+            return np.mean(np.logaddexp(0, z) - truth * z) + pulls
 
-    gradient = approx_fprime([*weights, constant, of_prior], loss, 1e-6)
-    assert np.abs(gradient).max() < 1e-3
+        return np.abs(approx_fprime(found, loss, 1e-7)).max()
+
+    assert gradient(3e-3, 4, prior) < 1e-4
+    for other in (
+        gradient(0, 4, prior),
+        gradient(3e-3, 0, prior),
+        gradient(3e-3, 4, log_odds_of_counts(counts, n_rows)),
+    ):
+        assert other > 1e-3
 
 
 def test_a_score_that_misleads_gets_no_weight(calibrated):
@@ -100,12 +113,12 @@ def test_a_score_that_misleads_gets_no_weight(calibrated):
 
 
 def test_a_label_that_was_not_learned_keeps_its_first_score():
-    fusion = Fusion(
-        np.array([0.5, 0.5]), 1.0, np.array([True, False]), shifts=np.array([2.0, 0.0])
-    )
+    fusion = Fusion(np.array([0.5, 0.5]), 1.0, np.array([True, False]), shifts=np.array([2.0, 0.0]))
     first, second = np.array([[2.0, -7.0]]), np.array([[4.0, 3.0]])
     assert fusion.before_shifts([first, second]).tolist() == [[4.0, -7.0]]
     assert fusion.combine([first, second]).tolist() == [[6.0, -7.0]]
+    elsewhere = replace(fusion, shifts=np.array([2.0, 9.0]))
+    assert elsewhere.combine([first, second]).tolist() == [[6.0, -7.0]]
 
 
 def test_a_label_that_comes_later_keeps_its_first_score():

@@ -18,10 +18,10 @@ from scipy.special import expit
 
 from protolabel.companions.label_priors import log_odds_of_counts
 
-# A handful of numbers is fitted: more cells than this add nothing.
+# A handful of numbers is fitted, for which so many cells are enough.
 _MAX_CELLS = 200_000
-# Pull of the learners' weights to each other, in units of the mean log-loss: what tells them
-# apart on the frequent labels need not hold for rare ones.
+# Pull of the learners' weights to each other, in units of the mean log-loss, which is small where
+# labels are rare: what tells learners apart on the frequent ones need not hold for them.
 _PULL = 3e-3
 # Pull of all weights to the plain mean, in units of the log-loss of a cell: few rows do not tell
 # much, and scores that part the cells of a label without an error would ask for endless weights.
@@ -50,10 +50,10 @@ class Fusion:
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
-        return self.before_shifts(scores) + self.shifts
+        return np.where(self.learned, self.before_shifts(scores) + self.shifts, scores[0])
 
     def before_shifts(self, scores: Sequence[np.ndarray]) -> np.ndarray:
-        """The same with the prior log-odds whole, as decision thresholds expect them."""
+        """The same with the prior log-odds whole."""
         total = np.full(scores[0].shape, self.intercept)
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
@@ -77,13 +77,13 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
     rng : numpy Generator
         Draws the cells used where there are very many.
     """
-    labels = Y.toarray().astype(np.float64)
-    counts = labels.sum(axis=0)
-    learned = (counts > 0) & (counts < len(labels))
-    cells = np.flatnonzero(np.broadcast_to(learned, labels.shape).ravel())
+    n_samples, n_labels = Y.shape
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    learned = (counts > 0) & (counts < n_samples)
+    cells = np.flatnonzero(np.broadcast_to(learned, Y.shape).ravel())
     if len(cells) > _MAX_CELLS:
         cells = rng.choice(cells, _MAX_CELLS, replace=False)
-    present = labels.ravel()[cells]
+    present = Y.toarray().ravel()[cells].astype(np.float64)
     lines = [_calibrate(values.ravel()[cells], present) for values in scores]
     slopes, intercepts = np.array(lines).T
     calibrated = [
@@ -91,13 +91,13 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
         for values, (slope, intercept) in zip(scores, lines, strict=True)
     ]
     # Learners did not see the row, so that the prior must not know it either.
-    prior = log_odds_of_counts(counts - labels, len(labels) - 1).ravel()[cells]
+    prior = log_odds_of_counts(counts[cells % n_labels] - present, n_samples - 1)
     weights, constant, of_prior = _pool(calibrated, prior, present)
     return Fusion(
         slopes=weights * slopes,
         intercept=float(weights @ intercepts + constant),
         learned=learned,
-        shifts=np.where(learned, of_prior * log_odds_of_counts(counts, len(labels)), 0.0),
+        shifts=np.where(learned, of_prior * log_odds_of_counts(counts, n_samples), 0.0),
     )
 
 

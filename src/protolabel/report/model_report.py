@@ -202,6 +202,9 @@ def _pnml_facts(model: PNMLClassifier) -> list[tuple[str, str]]:
         learners = ["networks", *(type(companion).__name__ for companion in fitted.companions)]
         weights = zip(learners, fitted.fusion.slopes, strict=True)
         facts.append(("Weights of the learners", ", ".join(f"{n} {w:.3f}" for n, w in weights)))
+        shifts = np.atleast_1d(fitted.fusion.shifts)
+        taken = f"{shifts.min():+.2f} to {shifts.max():+.2f}"
+        facts.append(("Prior odds taken back, on the logarithm", taken))
     return facts
 
 
