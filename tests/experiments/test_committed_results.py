@@ -106,14 +106,14 @@ def test_no_method_with_the_same_thresholds_has_a_better_average_rank():
     found = fold_means(RecordStore(RESULTS / "comparison" / "run").read())
     arms = sorted({arm for _, arm in found}, key=lambda arm: arm.method)
     datasets = sorted({dataset for dataset, _ in found})
-    assert (len(datasets), len(arms)) == (16, 9)
+    assert (len(datasets), len(arms)) == (17, 9)
     assert all(arm.thresholds == "tuned" or arm.method == "pnml" for arm in arms)
     ours = arms.index(Arm("pnml"))
     for metric in METRIC_TITLES:
         values = [[found[dataset, arm][metric] for arm in arms] for dataset in datasets]
         ranks = rank_methods(values, larger_is_better=LARGER_IS_BETTER[metric]).mean(axis=0)
         assert ranks.argmin() == ours
-        assert ranks[ours] <= (1.9 if metric == "macro_f1" else 1.4)
+        assert ranks[ours] <= (1.8 if metric == "macro_f1" else 1.4)
 
 
 def test_few_cells_are_below_the_best_published_value():
@@ -129,6 +129,9 @@ def test_few_cells_are_below_the_best_published_value():
         for metric in METRIC_TITLES if arm == Arm("pnml") else ():
             if (dataset, metric) in best:
                 choose = max if LARGER_IS_BETTER[metric] else min
-                if not at_least(values[metric], choose(best[dataset, metric]), metric):
+                bound = choose(best[dataset, metric])
+                if not at_least(values[metric], bound, metric):
                     below.add((dataset, metric))
-    assert below == {("genbase", "average_precision")}
+                    assert abs(values[metric] - bound) < 0.0015
+    on_genbase = ("accuracy", "micro_f1", "average_precision", "ranking_loss")
+    assert below == {("genbase", metric) for metric in on_genbase}
