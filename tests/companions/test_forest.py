@@ -6,6 +6,7 @@ from joblib.parallel import get_active_backend
 from sklearn.ensemble import ExtraTreesRegressor
 
 from protolabel.companions import forest as forest_module
+from protolabel.companions import leaf_votes
 from protolabel.companions.forest import fit_forest
 from protolabel.companions.trees import Trees
 
@@ -145,3 +146,19 @@ def test_splits_of_sparse_rows_look_at_more_features(n_features, of_sparse, of_d
     sparse = sp.csr_array((1, n_features))
     assert forest_module._n_tried(sparse) == of_sparse
     assert forest_module._n_tried(np.broadcast_to(0.0, sparse.shape)) == of_dense
+
+
+@pytest.mark.parametrize("n_entries", [1, 150, 10**6])
+def test_rows_are_scored_alike_however_many_leaves_are_gathered_at_once(monkeypatch, n_entries):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    forest, _ = fit_forest(X, sp.csr_array((X > 0).astype(int)), rng, n_trees=20)
+    expected = forest.scores(X)
+    monkeypatch.setattr(leaf_votes, "_CHUNK_ENTRIES", n_entries)
+    np.testing.assert_allclose(forest.scores(X), expected, rtol=1e-12)
+    leaves = forest.leaves(X)
+    parts = list(forest._parts(leaves))
+    assert [row for part in parts for row in range(60)[part]] == list(range(60))
+    sizes = np.diff(forest.leaf_rows.indptr)[leaves].sum(axis=1)
+    assert all(part.stop - part.start == 1 or sizes[part].sum() < 2 * n_entries for part in parts)
+    assert list(forest._parts(leaves[:0])) == []

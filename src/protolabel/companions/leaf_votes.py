@@ -9,7 +9,9 @@ tree did not draw give honest scores of the training rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from protolabel.companions.sparse_rows import dense_product, weighted_entries
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
-_CHUNK_CELLS = 1_000_000
+# Training rows of leaves that are gathered at once; a leaf of a tree that was cut off has many.
+_CHUNK_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,20 @@ class LeafVotes(ABC):
 
     def log_odds(self, leaves: np.ndarray, has_say: np.ndarray) -> np.ndarray:
         """Scores from the leaves of rows, by the trees that have a say for a row."""
-        n_samples, n_trees = leaves.shape
-        scores = np.empty((n_samples, len(self.prior)))
-        step = max(1, _CHUNK_CELLS // n_trees)
-        for start in range(0, n_samples, step):
-            part = slice(start, start + step)
+        scores = np.empty((len(leaves), len(self.prior)))
+        for part in self._parts(leaves):
             tree_weights = has_say[part].astype(np.float64)
             votes = self._votes(leaves[part], tree_weights) + self.prior
             total = tree_weights.sum(axis=1, keepdims=True) + 1
             scores[part] = np.log(votes) - np.log(total - votes)
         return scores
+
+    def _parts(self, leaves: np.ndarray) -> Iterator[slice]:
+        """Rows whose leaves hold a bounded number of training rows together."""
+        n_gathered = np.diff(self.leaf_rows.indptr)[leaves].sum(axis=1, dtype=np.int64)
+        chunk = np.cumsum(n_gathered) // _CHUNK_ENTRIES
+        bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(leaves)]
+        return (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
 
     def _votes(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
         """Votes of all trees for each label, (n_samples, n_labels)."""
