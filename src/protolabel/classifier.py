@@ -23,7 +23,7 @@ from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.checkpoint import stored_seed
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings
-from protolabel.preprocessing.features import Scaling
+from protolabel.preprocessing.features import Scaling, compressed_counts
 from protolabel.preprocessing.labels import Targets
 from protolabel.presets import PAPER
 
@@ -144,7 +144,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     at_least_one : bool, default=False
         Give a row that would get no label the one closest to its threshold.
     feature_scaling : {"tabular", "auto", "standard", "text", "unit", "none"}, default="tabular"
-        Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`.
+        Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`. Dense rows
+        that the first two take for counts, without negative values and mostly zero, are treated
+        as the same rows in a sparse matrix.
     early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
         fallen for ``n_iter_no_change`` epochs; the best epoch is kept.
@@ -348,6 +350,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         if seed is None:
             seed = check_random_state(self.random_state).randint(2**31 - 2)
         self._stream = None
+        X = compressed_counts(X, self.feature_scaling)
         callbacks = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(EpochLogger())

@@ -89,7 +89,7 @@ class FittedModel:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
-        scaled = self.scaler.transform(X)
+        scaled = self._scaled(X)
         rows = feature_rows(scaled, self.network.positions.device)
         logits = self.scorer.scores(rows).cpu().numpy()
         if self.fusion is None:
@@ -142,7 +142,12 @@ class FittedModel:
         )
 
     def _rows(self, X: Matrix) -> FeatureRows:
-        return feature_rows(self.scaler.transform(X), self.network.positions.device)
+        return feature_rows(self._scaled(X), self.network.positions.device)
+
+    def _scaled(self, X: Matrix) -> Matrix:
+        """Scaled rows; counts are sparse, in whichever form they come."""
+        is_dense_text = self.scaler.scaling_ == "text" and not sp.issparse(X)
+        return self.scaler.transform(sp.csr_array(X) if is_dense_text else X)
 
 
 def fit_model(

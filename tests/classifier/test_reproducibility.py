@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 
+from protolabel import PNMLClassifier
+from protolabel.inspection.explaining import explain
 from protolabel.pnml.callbacks import Callback
 from quick_models import quick, quick_paper
 
@@ -82,6 +85,33 @@ def test_sparse_and_dense_input_give_the_same_logits(prototypes):
         assert np.allclose(
             sparse.decision_function(form(X)), dense.decision_function(X.toarray()), atol=1e-5
         )
+
+
+def test_counts_give_the_same_model_from_an_array_and_from_a_sparse_matrix():
+    X = sp.random(150, 30, density=0.1, format="csr", random_state=0)
+    Y = np.asarray((X[:, :4] > 0).toarray(), dtype=int)
+    model = PNMLClassifier(max_epochs=1, n_members=2, random_state=0)
+    sparse = clone(model).fit(X, Y)
+    dense = clone(model).fit(X.toarray(), Y)
+    assert len(dense.model_.companions) == 3, "networks, regression and two kinds of trees"
+    expected = sparse.decision_function(X)
+    for rows in (X, X.toarray()):
+        assert np.array_equal(dense.decision_function(rows), expected)
+        assert np.array_equal(sparse.decision_function(rows), expected)
+    assert np.array_equal(dense.transform(X.toarray()), sparse.transform(X))
+    explained = explain(dense, X.toarray()[0])
+    assert np.allclose(
+        [label.log_odds for label in explained.labels],
+        [label.log_odds for label in explain(sparse, X[[0]]).labels],
+    )
+
+
+@pytest.mark.parametrize("scaling", ["standard", "none"])
+def test_dense_rows_stay_dense_where_their_scaling_is_named(scaling):
+    X = sp.random(150, 30, density=0.1, format="csr", random_state=0).toarray()
+    Y = np.asarray(X[:, :4] > 0, dtype=int)
+    model = PNMLClassifier(feature_scaling=scaling, max_epochs=1, n_members=2, random_state=0)
+    assert len(model.fit(X, Y).model_.companions) == 2
 
 
 def test_scores_do_not_depend_on_how_rows_lie_in_memory(labelled):

@@ -16,6 +16,8 @@ Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
 Scaling = Literal["auto", "tabular", "standard", "text", "unit", "none"]
 SCALINGS = ("auto", "tabular", "standard", "text", "unit", "none")
 
+# Rules that look at the values to choose another one.
+_CHOOSING = ("auto", "tabular")
 # Rules that leave the length of a row as it comes.
 _BY_COLUMN = ("tabular", "standard")
 _TEXT_ZERO_SHARE = 0.8
@@ -151,11 +153,34 @@ class FeatureScaler:
         return self.offset_, 1 / self.weight_
 
     def _rule_for(self, found: ColumnStatistics) -> str:
-        if self.scaling not in ("auto", "tabular"):
+        if self.scaling not in _CHOOSING:
             return self.scaling
-        if found.is_sparse or (found.zero_share >= _TEXT_ZERO_SHARE and found.smallest >= 0):
+        if found.is_sparse or _are_counts(found.zero_share, found.smallest):
             return "text"
         return "standard" if self.scaling == "auto" else "tabular"
+
+
+def compressed_counts(X: Matrix, scaling: Scaling) -> Matrix:
+    """Dense rows that a rule takes for counts as CSR, which is what they are; others unchanged.
+
+    A table is then the same to all that follows, in whichever of the two forms it comes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> type(compressed_counts(np.eye(10), "auto")).__name__
+    'csr_array'
+    >>> type(compressed_counts(np.eye(10) - 1, "auto")).__name__
+    'ndarray'
+    """
+    if not isinstance(X, np.ndarray) or scaling not in _CHOOSING:
+        return X
+    zero_share = 1 - np.count_nonzero(X) / X.size
+    return sp.csr_array(X) if _are_counts(zero_share, float(X.min())) else X
+
+
+def _are_counts(zero_share: float, smallest: float) -> bool:
+    return zero_share >= _TEXT_ZERO_SHARE and smallest >= 0
 
 
 def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
