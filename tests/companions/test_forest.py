@@ -63,13 +63,14 @@ def test_training_rows_are_scored_only_by_trees_that_did_not_draw_them(labelled_
         assert np.allclose(probabilities(scores[row]), votes / n_voters)
 
 
+@pytest.mark.parametrize("n_trees", [20, 40])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_a_row_alone_has_the_score_that_it_has_among_others(labelled_rows, is_sparse):
+def test_a_row_alone_has_the_score_that_it_has_among_others(labelled_rows, is_sparse, n_trees):
     X, Y = labelled_rows
     X = sp.csr_array(X * (np.abs(X) > 0.5)) if is_sparse else X
     # One label has no row at all, and some rows have no label.
     Y = sp.csr_array(np.column_stack([Y.toarray(), np.zeros(X.shape[0], int)]))
-    forest, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=20)
+    forest, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=n_trees)
     together = forest.scores(X)
     alone = np.concatenate([forest.scores(X[i : i + 1]) for i in range(X.shape[0])])
     np.testing.assert_allclose(alone, together, rtol=0, atol=1e-12)

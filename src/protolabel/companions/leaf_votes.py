@@ -63,6 +63,8 @@ class LeafVotes(ABC):
 
     def _parts(self, leaves: np.ndarray) -> Iterator[slice]:
         """Rows whose leaves hold a bounded number of training rows together."""
+        if len(leaves) == 1:
+            return iter([slice(0, 1)])
         n_gathered = np.diff(self.leaf_rows.indptr)[leaves].sum(axis=1, dtype=np.int64)
         chunk = np.cumsum(n_gathered) // _CHUNK_ENTRIES
         bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(leaves)]

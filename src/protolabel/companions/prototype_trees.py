@@ -43,8 +43,7 @@ class PrototypeTrees:
         """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
         projection, _ = self.in_double_precision
         if X.shape[0] == 1:
-            row = np.asarray(X @ projection)[0]
-            return np.array([[self._leaf(row, root) for root in self.roots]], dtype=np.int32)
+            return self._leaves_of_one(np.asarray(X @ projection)[0])[None]
         starts = range(0, X.shape[0], ROWS_AT_ONCE)
         parts = (part_of(X, slice(start, start + ROWS_AT_ONCE)) for start in starts)
         return np.concatenate([self._leaves_of(np.asarray(part @ projection)) for part in parts])
@@ -66,14 +65,17 @@ class PrototypeTrees:
                 visits.extend((first + child, part) for child, part in parted(visitors, nearest))
         return reached
 
-    def _leaf(self, row: np.ndarray, root: int) -> int:
-        """Leaf of one projected row, without sorting rows into groups."""
+    def _leaves_of_one(self, row: np.ndarray) -> np.ndarray:
+        """Leaves of one projected row, without sorting rows into groups."""
         _, prototypes = self.in_double_precision
-        node = root
-        while (first := self.first_child[node]) >= 0:
-            children = prototypes[first : first + self.n_children[node]]
-            node = first + (children @ row).argmax()
-        return int(node)
+        # A memory view hands out plain numbers, several times as fast as an array does.
+        first_child, n_children = memoryview(self.first_child), memoryview(self.n_children)
+        nodes = self.roots.tolist()
+        for tree, node in enumerate(nodes):
+            while (first := first_child[node]) >= 0:
+                node = first + int(prototypes[first : first + n_children[node]].dot(row).argmax())
+            nodes[tree] = node
+        return np.array(nodes, dtype=np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

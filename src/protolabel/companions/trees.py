@@ -18,6 +18,8 @@ _CHUNK_CELLS = 1_000_000
 # Pairs of a row and a tree that walk down together: few enough to stay in the cache.
 _WALKERS = 2**14
 _LEVELS_BETWEEN_CHECKS = 4
+# One row walks down so few trees faster alone than in steps of all trees at once.
+_FEW_TREES = 32
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,9 @@ class Trees:
     def leaves(self, X: Matrix) -> np.ndarray:
         """Leaf that each row reaches in each tree, (n_samples, n_trees)."""
         n_samples = X.shape[0]
+        if n_samples == 1 and len(self.roots) <= _FEW_TREES:
+            row = X.toarray() if sp.issparse(X) else X
+            return self._walk_alone(np.ascontiguousarray(row[0], dtype=np.float32))[None]
         reached = np.empty((n_samples, len(self.roots)), dtype=np.int32)
         step = min(max(1, _CHUNK_CELLS // X.shape[1]), _WALKERS)
         for start in range(0, n_samples, step):
@@ -100,6 +105,18 @@ class Trees:
             inner = np.flatnonzero(threshold.take(at) < np.inf)
             walkers, at, row = walkers[inner], at[inner], row[inner]
         return nodes.reshape(len(roots), len(rows))
+
+    def _walk_alone(self, row: np.ndarray) -> np.ndarray:
+        """Leaf of one row in each tree, (n_trees,)."""
+        # A memory view hands out plain numbers, several times as fast as an array does.
+        steps = (self.feature, self.threshold, self.left, self.right, row)
+        feature, threshold, left, right, value = (memoryview(values) for values in steps)
+        nodes = self.roots.tolist()
+        for tree, node in enumerate(nodes):
+            while (split := feature[node]) >= 0:
+                node = left[node] if value[split] <= threshold[node] else right[node]
+            nodes[tree] = node
+        return np.array(nodes, dtype=np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
