@@ -39,10 +39,10 @@ def test_a_rank_that_was_asked_for_is_not_changed():
         PNMLClassifier(embedding_dim=3, metric_rank=8)._settings(np.zeros((10, 5)), n_labels=2)
 
 
-def test_sparse_tables_have_single_prototypes_and_a_sixth_of_the_trees():
+def test_sparse_tables_have_single_prototypes_and_a_fourth_of_the_trees():
     dense, sparse = balanced(100, 10, 5), balanced(100, 10, 5, is_sparse=True)
     assert (dense["prototypes"], sparse["prototypes"]) == ("multiple", "single")
-    assert dense["n_trees"] == 6 * sparse["n_trees"]
+    assert dense["n_trees"] == 4 * sparse["n_trees"]
 
 
 def test_batches_are_large_where_prototypes_are_single_and_rows_are_many():

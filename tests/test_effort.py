@@ -101,7 +101,7 @@ def test_effort_sets_what_is_left_to_it(labelled, effort, n_members, n_companion
     assert (model.n_prototypes_.max() > 1) == (effort != "fast")
 
 
-def test_sparse_rows_have_prototype_trees_and_half_as_many_randomised_ones(labelled):
+def test_sparse_rows_have_prototype_trees_and_half_as_many_of_a_random_forest(labelled):
     X, Y = labelled
     sparse = sp.csr_array(np.maximum(X, 0))
     model = PNMLClassifier(max_epochs=1, n_trees=7, random_state=0).fit(sparse, Y)

@@ -61,7 +61,7 @@ _EFFORTS = {
         largest_batch=512,
         n_landmarks=2000,
         exact_rows=6000,
-        n_trees=300,
+        n_trees=200,
         multiple_for_sparse=False,
         multiple_for_dense=True,
     ),
@@ -70,7 +70,7 @@ _EFFORTS = {
         largest_batch=256,
         n_landmarks=5000,
         exact_rows=10_000,
-        n_trees=1000,
+        n_trees=600,
         multiple_for_sparse=True,
         multiple_for_dense=True,
     ),
@@ -111,8 +111,8 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     is_small = table.n_samples * table.n_features <= max_cells
     is_exact = is_small and table.n_samples <= level.exact_rows
     n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
-    # Randomised trees of sparse rows take several times as long to grow.
-    n_trees = level.n_trees // 6 if table.is_sparse else level.n_trees
+    # Trees of sparse rows take several times as long to grow.
+    n_trees = level.n_trees // 4 if table.is_sparse else level.n_trees
     is_multiple = _has_multiple_prototypes(level, table)
     return {
         "prototypes": "multiple" if is_multiple else "single",

@@ -130,8 +130,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
         ``effort`` up to 1000 labels, beyond is 0. Only with ``cross_fit``.
     n_trees : int or "auto", default="auto"
-        Randomised trees of a forest, used in the same way. Sparse input has that many prototype
-        trees and half as many randomised ones, and ``"auto"`` is a sixth.
+        Trees of a random forest, used in the same way. Sparse input has that many prototype
+        trees and half as many of the random forest, and ``"auto"`` is a fourth.
     thresholds : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="rowwise"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import RandomForestRegressor
 
 from protolabel.companions import forest as forest_module
 from protolabel.companions import leaf_votes
@@ -24,7 +24,7 @@ def probabilities(log_odds):
 
 def test_leaves_are_those_of_scikit_learn(labelled_rows):
     X, Y = labelled_rows
-    grown = ExtraTreesRegressor(7, random_state=0).fit(X, Y.toarray())
+    grown = RandomForestRegressor(7, random_state=0).fit(X, Y.toarray())
     trees = Trees.of([estimator.tree_ for estimator in grown.estimators_])
     X_new = np.random.default_rng(1).normal(size=(30, 4))
     assert np.array_equal(trees.leaves(X_new) - trees.roots, grown.apply(X_new))
@@ -35,9 +35,9 @@ def test_votes_equal_the_mean_over_the_trees_with_one_vote_for_the_prior(labelle
     X, Y = labelled_rows
     seed = int(np.random.default_rng(0).integers(2**31 - 1))
     model, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=9)
-    twin = ExtraTreesRegressor(
-        9, bootstrap=True, max_features="sqrt", max_samples=80, random_state=seed
-    ).fit(X, Y.toarray())
+    twin = RandomForestRegressor(9, max_features="sqrt", max_samples=80, random_state=seed).fit(
+        X, Y.toarray()
+    )
     X_new = np.random.default_rng(1).normal(size=(20, 4))
     expected = (9 * twin.predict(X_new) + model.prior) / 10
     assert np.allclose(probabilities(model.scores(X_new)), expected)
@@ -124,13 +124,13 @@ def test_trees_grown_at_the_same_time_are_the_same_trees(labelled_rows, monkeypa
     monkeypatch.setattr(forest_module, "_MIN_ROWS_OF_THREADS", len(X))
     threads = []
 
-    class Watched(ExtraTreesRegressor):
+    class Watched(RandomForestRegressor):
         def fit(self, *args, **kwargs):
             backend, _ = get_active_backend()
             threads.append((self.n_estimators, self.n_jobs, type(backend).__name__))
             return super().fit(*args, **kwargs)
 
-    monkeypatch.setattr(forest_module, "ExtraTreesRegressor", Watched)
+    monkeypatch.setattr(forest_module, "RandomForestRegressor", Watched)
     one, scores = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7)
     with parallel_config(backend="loky"):
         three, same = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7, n_jobs=3)
@@ -141,7 +141,7 @@ def test_trees_grown_at_the_same_time_are_the_same_trees(labelled_rows, monkeypa
 
 @pytest.mark.parametrize(
     ("n_features", "of_sparse", "of_dense"),
-    [(1, 1, 1), (10, 3, 3), (1000, 200, 31), (10_000, 400, 100), (1_000_000, 1000, 1000)],
+    [(1, 1, 1), (3, 2, 1), (10, 6, 3), (1000, 62, 31), (1_000_000, 2000, 1000)],
 )
 def test_splits_of_sparse_rows_look_at_more_features(n_features, of_sparse, of_dense):
     sparse = sp.csr_array((1, n_features))

@@ -1,4 +1,4 @@
-"""Extremely randomised trees, grown by scikit-learn and kept as votes of their leaves."""
+"""A random forest, grown by scikit-learn and kept as votes of the leaves of its trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import parallel_config
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import RandomForestRegressor
 
 from protolabel.companions import MAX_ROWS
 from protolabel.companions.label_priors import label_shares
@@ -22,8 +22,8 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 _MAX_GROWTH_TARGETS = 64
 # Down to single rows, trees of sparse rows become hundreds of levels deep.
 _ROWS_OF_A_SPARSE_LEAF, _LEVELS_OF_SPARSE_TREES = 3, 60
-# Most features of sparse rows tell little: a split chooses among more than their square root.
-_TRIED_SHARE, _MAX_TRIED = 0.2, 400
+# Most features of sparse rows tell little: a split looks at more of them.
+_TRIED_ROOTS_OF_SPARSE = 2
 # scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
 _TREES_AT_ONCE = 10
 # Trees of fewer rows are grown in less time than threads take to share them out.
@@ -32,7 +32,7 @@ _MIN_ROWS_OF_THREADS = 2000
 
 @dataclass(frozen=True)
 class Forest(LeafVotes):
-    """Randomised trees whose leaves vote.
+    """Trees whose leaves vote.
 
     Parameters
     ----------
@@ -103,9 +103,8 @@ def _grown(
     n_jobs = n_jobs if n_samples >= _MIN_ROWS_OF_THREADS else 1
     at_once = math.ceil(_TREES_AT_ONCE / n_jobs) * n_jobs
     for first in range(0, n_trees, at_once):
-        forest = ExtraTreesRegressor(
+        forest = RandomForestRegressor(
             min(at_once, n_trees - first),
-            bootstrap=True,
             max_features=_n_tried(X),
             min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
             max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
@@ -125,8 +124,8 @@ def _grown(
 def _n_tried(X: Matrix) -> int:
     """Features among which a split chooses."""
     n_features = X.shape[1]
-    root = max(1, math.isqrt(n_features))
-    return max(root, min(int(_TRIED_SHARE * n_features), _MAX_TRIED)) if sp.issparse(X) else root
+    n_roots = _TRIED_ROOTS_OF_SPARSE if sp.issparse(X) else 1
+    return min(n_features, n_roots * max(1, math.isqrt(n_features)))
 
 
 def _growth_targets(Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
