@@ -71,7 +71,8 @@ class PrototypeTrees:
         # A memory view hands out plain numbers, several times as fast as an array does.
         first_child, n_children = memoryview(self.first_child), memoryview(self.n_children)
         nodes = self.roots.tolist()
-        for tree, node in enumerate(nodes):
+        for tree, root in enumerate(nodes):
+            node = root
             while (first := first_child[node]) >= 0:
                 node = first + int(prototypes[first : first + n_children[node]].dot(row).argmax())
             nodes[tree] = node

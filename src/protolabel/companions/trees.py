@@ -112,7 +112,8 @@ class Trees:
         steps = (self.feature, self.threshold, self.left, self.right, row)
         feature, threshold, left, right, value = (memoryview(values) for values in steps)
         nodes = self.roots.tolist()
-        for tree, node in enumerate(nodes):
+        for tree, root in enumerate(nodes):
+            node = root
             while (split := feature[node]) >= 0:
                 node = left[node] if value[split] <= threshold[node] else right[node]
             nodes[tree] = node
