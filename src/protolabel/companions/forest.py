@@ -123,7 +123,7 @@ def _grown(
 
 def _n_tried(X: Matrix) -> int:
     """Features among which a split chooses."""
-    n_features = X.shape[1]
+    n_features = int(X.shape[1])
     n_roots = _TRIED_ROOTS_OF_SPARSE if sp.issparse(X) else 1
     return min(n_features, n_roots * max(1, math.isqrt(n_features)))
 

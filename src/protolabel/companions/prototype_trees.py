@@ -69,7 +69,7 @@ class PrototypeTrees:
         """Leaves of one projected row, without sorting rows into groups."""
         _, prototypes = self.in_double_precision
         # A memory view hands out plain numbers, several times as fast as an array does.
-        first_child, n_children = memoryview(self.first_child), memoryview(self.n_children)
+        first_child, n_children = self.first_child.data, self.n_children.data
         nodes = self.roots.tolist()
         for tree, root in enumerate(nodes):
             node = root

@@ -110,7 +110,7 @@ class Trees:
         """Leaf of one row in each tree, (n_trees,)."""
         # A memory view hands out plain numbers, several times as fast as an array does.
         steps = (self.feature, self.threshold, self.left, self.right, row)
-        feature, threshold, left, right, value = (memoryview(values) for values in steps)
+        feature, threshold, left, right, value = (values.data for values in steps)
         nodes = self.roots.tolist()
         for tree, root in enumerate(nodes):
             node = root
