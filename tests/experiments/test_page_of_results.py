@@ -1,0 +1,67 @@
+"""The tables of the page of results are the means of the committed records."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from protolabel.experiments.store import RecordStore
+from protolabel.experiments.tables import METRIC_TITLES, fold_means
+from protolabel.methods import METHODS
+
+ROOT = Path(__file__).parents[2]
+# Where each table of the page has its values from, by the heading it stands under.
+RUNS = {
+    "All methods beside the published table": "main/run",
+    "The artefact of the published ML-KNN row": "as-published",
+    "Against every method, with the same thresholds": "comparison/run",
+    "More methods": "comparison-more/run",
+    "The best published value of every cell": "recommended/run",
+    "Further datasets": "further",
+}
+
+
+def rows_by_heading():
+    """Dataset, method and values of every row of a table of both, by heading."""
+    found, heading, is_inside = {}, "", False
+    for line in (ROOT / "docs" / "results.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif cells[:2] == ["data", "method"]:
+            is_inside = True
+        elif not line.startswith("|"):
+            is_inside = False
+        elif is_inside and not line.startswith("|-"):
+            found.setdefault(heading, []).append(cells)
+    return found
+
+
+def means_of(run):
+    records = RecordStore(ROOT / "results" / run).read()
+    return {
+        (dataset, METHODS[arm.method].title): values
+        for (dataset, arm), values in fold_means(records).items()
+    }
+
+
+@pytest.mark.parametrize("heading", RUNS)
+def test_every_row_has_the_means_of_its_records(heading):
+    rows, means = rows_by_heading()[heading], means_of(RUNS[heading])
+    assert rows
+    for dataset, method, *cells in rows:
+        for metric, cell in zip(METRIC_TITLES, cells, strict=True):
+            shown = re.match(r"\**(\d?\.\d+)", cell)
+            value = means[dataset, method][metric]
+            assert shown, f"{dataset} {method}: {cell}"
+            assert shown[1] == f"{value:.3f}".removeprefix("0"), f"{dataset} {method} {metric}"
+
+
+def test_the_largest_comparison_is_shown_whole():
+    heading = "Against every method, with the same thresholds"
+    shown = {(dataset, method) for dataset, method, *_ in rows_by_heading()[heading]}
+    assert shown == set(means_of(RUNS[heading]))
+
+
+def test_no_table_with_values_of_methods_is_left_out():
+    assert set(rows_by_heading()) == set(RUNS)
