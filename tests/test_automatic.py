@@ -4,6 +4,7 @@ import scipy.sparse as sp
 
 from protolabel import PNMLClassifier
 from protolabel.automatic import TableShape, automatic_parameters
+from protolabel.companions import MAX_ROWS
 
 
 def balanced(*shape: int, **properties: bool) -> dict[str, object]:
@@ -79,12 +80,14 @@ def test_large_tables_and_those_on_disk_have_single_prototypes():
     assert balanced(100, 10, 5, stays_on_disk=True)["prototypes"] == "single"
 
 
-def test_tables_of_a_few_thousand_rows_have_all_of_them_as_landmarks():
-    found = [balanced(n_samples, 10, 5)["n_landmarks"] for n_samples in (100, 6000, 6001)]
-    assert found == [2000, 6000, 2000]
+def test_all_rows_that_companions_learn_from_are_landmarks_where_there_is_room():
+    found = [balanced(n_samples, 10, 5)["n_landmarks"] for n_samples in (100, 6000, 20_000)]
+    assert found == [2000, 6000, MAX_ROWS]
     assert balanced(5000, 7000, 5)["n_landmarks"] == 2000
     assert balanced(5000, 48_000, 5, is_sparse=True)["n_landmarks"] == 5000
     assert balanced(5000, 48_001, 5, is_sparse=True)["n_landmarks"] == 2000
+    assert balanced(20_000, 24_000, 5, is_sparse=True)["n_landmarks"] == MAX_ROWS
+    assert balanced(20_000, 10, 5, stays_on_disk=True)["n_landmarks"] == 2000
     assert fast(100, 10, 5)["n_landmarks"] == 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from protolabel.companions import MAX_ROWS
 from protolabel.datasets.row_source import CheckedRows
 from protolabel.pnml.settings import embedding_dim_of_paper
 
@@ -33,14 +34,13 @@ _ROWS_SEEN, _MIN_EPOCHS, _MAX_EPOCHS = 64_000, 10, 40
 class Effort:
     """What one level of ``effort`` spends.
 
-    Tables of at most ``exact_rows``, which are not too wide, have all rows as landmarks;
-    ``largest_batch`` is that of many rows.
+    ``n_landmarks`` are those of tables that are too wide to have all rows that companions learn
+    from as landmarks; ``largest_batch`` is that of many rows.
     """
 
     n_members: int
     largest_batch: int
     n_landmarks: int
-    exact_rows: int
     n_trees: int
     multiple_for_sparse: bool
     multiple_for_dense: bool
@@ -51,7 +51,6 @@ _EFFORTS = {
         n_members=3,
         largest_batch=512,
         n_landmarks=0,
-        exact_rows=0,
         n_trees=0,
         multiple_for_sparse=False,
         multiple_for_dense=False,
@@ -60,7 +59,6 @@ _EFFORTS = {
         n_members=5,
         largest_batch=512,
         n_landmarks=2000,
-        exact_rows=6000,
         n_trees=200,
         multiple_for_sparse=False,
         multiple_for_dense=True,
@@ -69,7 +67,6 @@ _EFFORTS = {
         n_members=10,
         largest_batch=256,
         n_landmarks=5000,
-        exact_rows=10_000,
         n_trees=600,
         multiple_for_sparse=True,
         multiple_for_dense=True,
@@ -106,11 +103,6 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
     """
     level = find_effort(effort)
     with_companions = table.n_labels <= _MAX_LABELS_OF_COMPANIONS
-    # A kernel of all pairs of so few rows is factorised in seconds, and ranks better.
-    max_cells = _MAX_CELLS_OF_SPARSE_LANDMARKS if table.is_sparse else _MAX_CELLS_OF_DENSE_LANDMARKS
-    is_small = table.n_samples * table.n_features <= max_cells
-    is_exact = is_small and table.n_samples <= level.exact_rows
-    n_landmarks = max(level.n_landmarks, table.n_samples) if is_exact else level.n_landmarks
     # Trees of sparse rows take several times as long to grow.
     n_trees = level.n_trees // 4 if table.is_sparse else level.n_trees
     is_multiple = _has_multiple_prototypes(level, table)
@@ -122,7 +114,7 @@ def automatic_parameters(effort: str, table: TableShape) -> dict[str, Any]:
         "batch_size": _BATCH if is_multiple else _batch_size(level, table.n_samples),
         "learning_rate": _LEARNING_RATE,
         "n_members": level.n_members,
-        "n_landmarks": n_landmarks if with_companions else 0,
+        "n_landmarks": _n_landmarks(level, table) if with_companions else 0,
         "n_trees": n_trees if with_companions else 0,
     }
 
@@ -155,6 +147,15 @@ def _batch_size(level: Effort, n_samples: int) -> int:
     if n_samples < _MIN_ROWS_OF_LARGE_BATCH:
         return _BATCH
     return _LARGE_BATCH if n_samples < _MIN_ROWS_OF_LARGEST_BATCH else level.largest_batch
+
+
+def _n_landmarks(level: Effort, table: TableShape) -> int:
+    """All rows that the regression learns from, where there is room for them."""
+    # A kernel of all pairs of rows is factorised in seconds, and ranks better than a part of it.
+    n_all = min(table.n_samples, MAX_ROWS)
+    max_cells = _MAX_CELLS_OF_SPARSE_LANDMARKS if table.is_sparse else _MAX_CELLS_OF_DENSE_LANDMARKS
+    fit = level.n_landmarks > 0 and n_all * table.n_features <= max_cells
+    return max(level.n_landmarks, n_all) if fit and not table.stays_on_disk else level.n_landmarks
 
 
 def _has_multiple_prototypes(level: Effort, table: TableShape) -> bool:
