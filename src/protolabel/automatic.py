@@ -17,6 +17,8 @@ _MAX_LABELS_OF_COMPANIONS = 1000
 # Landmarks are kept with the model, and are dense where rows are. Sparse ones become so when a
 # model is exported, to a file that holds two gigabytes.
 _MAX_CELLS_OF_DENSE_LANDMARKS, _MAX_CELLS_OF_SPARSE_LANDMARKS = 2**25, 240_000_000
+# Rows are left on disk where memory is dear: a kernel of more of them is kept out of it, too.
+_MAX_EXACT_ROWS_ON_DISK = 6000
 # Adaptive clusters compare all rows with the prototypes of every label.
 _MAX_CELLS_OF_MULTIPLE = 2**24
 _MIN_RANK, _MAX_RANK = 6, 16
@@ -154,8 +156,10 @@ def _n_landmarks(level: Effort, table: TableShape) -> int:
     # A kernel of all pairs of rows is factorised in seconds, and ranks better than a part of it.
     n_all = min(table.n_samples, MAX_ROWS)
     max_cells = _MAX_CELLS_OF_SPARSE_LANDMARKS if table.is_sparse else _MAX_CELLS_OF_DENSE_LANDMARKS
-    fit = level.n_landmarks > 0 and n_all * table.n_features <= max_cells
-    return max(level.n_landmarks, n_all) if fit and not table.stays_on_disk else level.n_landmarks
+    has_room = n_all * table.n_features <= max_cells and (
+        not table.stays_on_disk or table.n_samples <= _MAX_EXACT_ROWS_ON_DISK
+    )
+    return max(level.n_landmarks, n_all) if has_room and level.n_landmarks else level.n_landmarks
 
 
 def _has_multiple_prototypes(level: Effort, table: TableShape) -> bool:

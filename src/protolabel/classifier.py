@@ -47,10 +47,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     effort : {"fast", "balanced", "best"}, default="balanced"
         What ``"auto"`` means for ``prototypes``, ``n_members``, ``n_landmarks``, ``n_trees`` and
         ``batch_size``:
-        3 networks with single prototypes and no companions; 5 networks, 2000 landmarks and
-        300 trees; or 10 networks with multiple prototypes, 5000 landmarks and 1000 trees. Of up
-        to 6000 rows, with ``"best"`` 10 000, all are landmarks, up to 33 million values, of
-        sparse input 240 million.
+        3 networks with single prototypes and no companions; 5 networks and 200 trees; or
+        10 networks with multiple prototypes and 600 trees. All rows that companions learn from,
+        10 000 at the most, are landmarks; where these have more than 33 million values, of
+        sparse input 240 million, or are more than 6000 rows on disk, 2000 or 5000 of them.
         ``"best"`` has smaller batches of many rows.
     embedding_dim : int or "auto", default="auto"
         Dimension M of the embedding; ``"auto"`` is 72 up to 200 features, else 128 (Eq. 14).
@@ -145,8 +145,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Give a row that would get no label the one closest to its threshold.
     feature_scaling : {"tabular", "auto", "standard", "text", "unit", "none"}, default="tabular"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`. Dense rows
-        that the first two take for counts, without negative values and mostly zero, are treated
-        as the same rows in a sparse matrix.
+        in memory that the first two take for counts, without negative values and mostly zero,
+        are treated as the same rows in a sparse matrix.
     early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
         fallen for ``n_iter_no_change`` epochs; the best epoch is kept.

@@ -145,9 +145,13 @@ class FittedModel:
         return feature_rows(self._scaled(X), self.network.positions.device)
 
     def _scaled(self, X: Matrix) -> Matrix:
-        """Scaled rows; counts are sparse, in whichever form they come."""
-        is_dense_text = self.scaler.scaling_ == "text" and not sp.issparse(X)
-        return self.scaler.transform(sp.csr_array(X) if is_dense_text else X)
+        return self.scaler.transform(self.in_trained_form(X))
+
+    def in_trained_form(self, X: Matrix) -> Matrix:
+        """Rows as CSR where the model was trained on sparse ones, else as they come."""
+        # Only sparse rows have prototype trees; networks alone do not mind the form.
+        of_sparse = any(isinstance(companion, PrototypeForest) for companion in self.companions)
+        return sp.csr_array(X) if of_sparse and not sp.issparse(X) else X
 
 
 def fit_model(

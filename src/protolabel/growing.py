@@ -15,6 +15,7 @@ from protolabel.chunk_targets import encode_chunk
 from protolabel.estimator import MultilabelClassifier
 from protolabel.fitting import FitOptions, FittedModel
 from protolabel.pnml.settings import PNMLSettings
+from protolabel.preprocessing.features import compressed_counts
 from protolabel.preprocessing.labels import Targets
 from protolabel.streams import Stream, stream_settings
 
@@ -23,6 +24,7 @@ class GrowingClassifier(MultilabelClassifier):
     """Adds ``add_label`` and ``partial_fit`` to a classifier whose ``model_`` is a network."""
 
     model_: FittedModel
+    feature_scaling: Any
     prototypes: Any
     random_state: Any
     _stream: Stream | None
@@ -110,7 +112,7 @@ class GrowingClassifier(MultilabelClassifier):
         """
         stream: Stream | None = getattr(self, "_stream", None)
         is_first = not hasattr(self, "model_")
-        X = self._checked(X, reset=is_first)
+        X = compressed_counts(self._checked(X, reset=is_first), self.feature_scaling)
         targets = encode_chunk(y, None if is_first else self._known_targets(), classes)
         check_consistent_length(X, targets.matrix)
         if is_first or stream is None or self.model_.network.n_added:

@@ -11,6 +11,7 @@ import pytest
 
 import protolabel
 from docs.markdown import DOCS, ROOT, anchors, code_blocks, links, name_of, navigation, pages
+from protolabel import PNMLClassifier
 from protolabel.automatic import find_effort
 from protolabel.companions import MAX_ROWS
 
@@ -134,6 +135,9 @@ def test_the_levels_of_effort_are_those_of_the_library():
             landmarks = f"all rows, at most {MAX_ROWS:,}; of wide tables {landmarks}"
         expected = [str(effort.n_members), landmarks, str(effort.n_trees)]
         assert [cells[1], cells[3], cells[4]] == expected
+        documented = " ".join(PNMLClassifier.__doc__.split())
+        assert f"{effort.n_members} networks" in documented
+        assert not effort.n_trees or f"{effort.n_trees} trees" in documented
 
 
 def test_every_example_has_a_page_in_the_gallery():

@@ -39,10 +39,11 @@ def rows_by_heading():
 
 def means_of(run):
     records = RecordStore(ROOT / "results" / run).read()
-    return {
-        (dataset, METHODS[arm.method].title): values
-        for (dataset, arm), values in fold_means(records).items()
-    }
+    found = {}
+    for (dataset, arm), values in fold_means(records).items():
+        assert (dataset, METHODS[arm.method].title) not in found
+        found[dataset, METHODS[arm.method].title] = values
+    return found
 
 
 @pytest.mark.parametrize("heading", RUNS)

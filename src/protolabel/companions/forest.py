@@ -49,7 +49,7 @@ class Forest(LeafVotes):
 
 
 def fit_forest(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 300, n_jobs: int = 1
+    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 200, n_jobs: int = 1
 ) -> tuple[Forest, np.ndarray]:
     """Grow a forest, and score its training rows by the trees that did not draw them.
 
@@ -58,7 +58,7 @@ def fit_forest(
     X : ndarray or CSR of shape (n_samples, n_features)
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
-    n_trees : int, default=300
+    n_trees : int, default=200
     n_jobs : int, default=1
         Threads that grow trees of many rows; the trees are the same with any number.
 

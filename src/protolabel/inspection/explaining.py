@@ -91,8 +91,9 @@ def explain(
     row = _one_row(model, X_row)
     chosen = _chosen_labels(model, row, labels, n_labels)
     names = _Names(model, feature_names)
-    training = None if X_train is None else model._checked(X_train)
     fitted = model.model_
+    row = fitted.in_trained_form(row)
+    training = None if X_train is None else fitted.in_trained_form(model._checked(X_train))
     scaled = fitted.scaler.transform(row)
     device = fitted.network.positions.device
     path = StraightPath(_baseline(fitted, training, row), _dense(scaled))
