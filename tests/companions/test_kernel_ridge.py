@@ -3,17 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel.companions import kernel_ridge
-from protolabel.companions.exact_kernel import ExactKernel
-from protolabel.companions.kernel_ridge import (
-    PRECISIONS,
-    RIDGES,
-    _best_of_grid,
-    _descend,
-    _own_distances,
-    fit_kernel_ridge,
-    gaussian_kernel,
-    log_odds,
-)
+from protolabel.companions.kernel_ridge import fit_kernel_ridge, log_odds
 
 
 @pytest.fixture
@@ -22,6 +12,13 @@ def labelled_rows():
     X = rng.normal(size=(60, 4))
     Y = (np.column_stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3] ** 2 - 1]) > 0).astype(int)
     return X, Y
+
+
+def rows_with_idle_columns(n_idle):
+    """Two columns that decide two labels among others that are noise."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(160, 2 + n_idle))
+    return X, (X[:, :2] + 0.2 * rng.normal(size=(160, 2)) > 0.5).astype(int)
 
 
 def naive_kernel_ridge(X, Y, X_new, precision, ridge):
@@ -99,19 +96,6 @@ def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_row
     assert np.allclose(model.regression(X[:9] + 0.1), expected)
 
 
-@pytest.mark.parametrize("lowest", range(5))
-@pytest.mark.parametrize("start", range(5))
-def test_the_lowest_point_is_found_from_any_start_without_going_far_beyond_it(lowest, start):
-    asked = []
-
-    def error(value):
-        asked.append(value)
-        return (value - lowest) ** 2
-
-    assert _descend(error, range(5), start) == lowest
-    assert len(asked) == len(set(asked)) <= abs(start - lowest) + 3
-
-
 def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():
     X = np.random.default_rng(0).normal(size=(50, 2))
     model, _ = fit_kernel_ridge(
@@ -119,39 +103,6 @@ def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():
     )
     assert model.landmarks.shape == (10, 2)
     assert all((row == X).all(axis=1).any() for row in model.landmarks)
-
-
-def test_the_kernel_equals_the_double_loop():
-    rng = np.random.default_rng(0)
-    X, L = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
-    naive = [[np.exp(-0.7 * sum((a - b) ** 2)) for b in L] for a in X]
-    assert np.allclose(gaussian_kernel(X, L, 0.7), naive)
-
-
-@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
-def test_distances_of_all_pairs_equal_the_double_loop_in_any_parts(monkeypatch, as_rows):
-    X = np.random.default_rng(0).normal(size=(7, 3))
-    X[np.abs(X) < 0.4] = 0.0
-    naive = [[sum((a - b) ** 2) for b in X] for a in X]
-    for n_cells in (1, 21, 1000):
-        monkeypatch.setattr(kernel_ridge, "_CHUNK_CELLS", n_cells)
-        assert np.allclose(_own_distances(as_rows(X)), naive)
-
-
-@pytest.mark.parametrize("kind", ["learnable", "noise", "repeated"])
-def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(labelled_rows, kind):
-    X, Y = labelled_rows
-    if kind == "noise":
-        Y = np.random.default_rng(0).integers(2, size=Y.shape)
-    if kind == "repeated":
-        X, Y = np.repeat(X[:20], 3, axis=0), np.repeat(Y[:20], 3, axis=0)
-    found = _best_of_grid(X, Y.astype(float), scale=0.2)
-    errors = {}
-    for precision in (0.2 * factor for factor in PRECISIONS):
-        regression = ExactKernel(gaussian_kernel(X, X, precision), Y.astype(float))
-        errors |= {(precision, ridge): regression.error(ridge) for ridge in RIDGES}
-    assert found == min(errors, key=errors.get)
-    assert found[1] == {"learnable": 0.3, "noise": 10.0, "repeated": 0.01}[kind]
 
 
 def test_the_link_is_odd_around_one_half_and_strictly_increasing():
@@ -172,6 +123,55 @@ def test_the_link_of_a_label_is_as_soft_as_the_label_varies():
     np.testing.assert_array_equal(
         model.scores(X[:5]), log_odds(model.regression(X[:5]), model.softness)
     )
+
+
+def naive_weighted_distance(a, b, weights):
+    return sum((w * (x - y)) ** 2 for x, y, w in zip(a, b, weights, strict=True))
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_columns_count_by_their_weights(as_rows):
+    X, Y = rows_with_idle_columns(n_idle=12)
+    model, scores = fit_kernel_ridge(as_rows(X), sp.csr_array(Y), np.random.default_rng(0))
+    assert model.weights is not None
+    assert np.array_equal(
+        np.asarray(model.landmarks.todense() if sp.issparse(model.landmarks) else model.landmarks),
+        X,
+    )
+    for row in (X[:1], X[3:6]):
+        naive = [
+            [np.exp(-model.precision * naive_weighted_distance(a, b, model.weights)) for b in X]
+            for a in row
+        ]
+        assert np.allclose(model.kernel(as_rows(row)), naive)
+    weighted = X * model.weights
+    expected = naive_kernel_ridge(weighted, Y, weighted[:5], model.precision, model.ridge)
+    assert np.allclose(model.regression(as_rows(X[:5])), expected, atol=1e-6)
+    others = np.arange(len(X)) != 7
+    expected = naive_kernel_ridge(
+        weighted[others], Y[others], weighted[7:8], model.precision, model.ridge
+    )
+    assert np.allclose(scores[7], log_odds(expected, model.softness), atol=1e-6)
+
+
+def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():
+    X, Y = rows_with_idle_columns(n_idle=12)
+    model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0), n_landmarks=30)
+    assert model.weights is not None
+    assert all((row == X).all(axis=1).any() for row in model.landmarks)
+    assert (((scores > 0) == Y).mean()) > 0.8
+
+
+def test_without_weights_all_is_as_if_they_were_not_looked_for(monkeypatch, labelled_rows):
+    X, Y = labelled_rows
+    X, Y = np.vstack([X, X + 0.1]), np.vstack([Y, Y])
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    found, scores = fit_kernel_ridge(X, sp.csr_array(Y), rng)
+    assert found.weights is None
+    monkeypatch.setattr(kernel_ridge, "column_weights", lambda *_: None)
+    _, without = fit_kernel_ridge(X, sp.csr_array(Y), other)
+    assert np.array_equal(scores, without)
+    assert rng.integers(2**60) == other.integers(2**60)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3])

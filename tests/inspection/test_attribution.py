@@ -47,13 +47,15 @@ def test_the_gradient_of_the_networks_is_exact(variant):
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 0.5, 0.0, 0.2])])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse):
+def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse, weights):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     Y = sp.csr_array((X[:, :2] > 0).astype(int))
     kernel, _ = fit_kernel_ridge(sp.csr_array(X) if is_sparse else X, Y, rng, n_landmarks=30)
     assert isinstance(kernel, KernelRidge)
+    kernel = replace(kernel, weights=weights)
     for row in (X[0], 10 * X[1], np.zeros(4)):
         found = kernel_gradients(kernel, row[None], np.arange(4), np.array([0, 1]))[:, 0]
         np.testing.assert_allclose(found, differences(kernel.scores, row), atol=1e-5)

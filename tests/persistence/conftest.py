@@ -18,6 +18,13 @@ def labelled_rows(n_samples: int = 60, seed: int = 0) -> tuple[np.ndarray, np.nd
     return X, Y
 
 
+def rows_with_idle_columns() -> tuple[np.ndarray, np.ndarray]:
+    """Rows most of whose columns say nothing, so that the kernel regression weighs them."""
+    X, Y = labelled_rows(160)
+    idle = np.random.default_rng(1).normal(size=(160, 9))
+    return np.hstack([X, idle]), Y
+
+
 @pytest.fixture(scope="session")
 def tiny_model() -> PNMLClassifier:
     X, Y = labelled_rows()

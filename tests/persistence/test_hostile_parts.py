@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from persistence.conftest import labelled_rows
+from persistence.conftest import labelled_rows, rows_with_idle_columns
 from persistence.tampering import Tampered, bounded_memory, manifest_entry
 from protolabel import PNMLClassifier
 from protolabel.baselines.camel import CAMEL
@@ -39,6 +39,9 @@ def models(tmp_path_factory):
         "sparse": PNMLClassifier(
             embedding_dim=2, max_epochs=1, n_members=2, n_trees=2, n_landmarks=4, random_state=0
         ).fit(sp.csr_array(np.maximum(X, 0)), Y),
+        "weighted": PNMLClassifier(
+            embedding_dim=2, max_epochs=1, n_members=2, n_trees=0, n_landmarks=4, random_state=0
+        ).fit(*rows_with_idle_columns()),
         "parabel": Parabel(n_trees=1, min_branch_size=3, random_state=0).fit(X, many),
         "ml_knn": MLkNN(3).fit(X, Y),
         "camel": CAMEL().fit(X, Y),
@@ -215,6 +218,12 @@ HOSTILE = {
         "pnml",
         manifest_entry("state", "companions", 0, "softness", value=-0.5),
         "not above 0",
+    ),
+    "weights_of_other_columns": ("weighted", wider(f"{KERNEL}.weights"), "weights of shape"),
+    "weights_that_are_a_number": (
+        "weighted",
+        manifest_entry("state", "companions", 0, "weights", value=0.5),
+        "weights",
     ),
     "label_tree_of_endless_depth": (
         "parabel",

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from persistence.conftest import labelled_rows
+from persistence.conftest import labelled_rows, rows_with_idle_columns
 from protolabel import PNMLClassifier
 from protolabel.baselines.parabel import Parabel
 from protolabel.persistence import load_model, save_model
@@ -56,6 +56,15 @@ def assert_same_model(model, loaded, X):
 def round_trip(model, folder):
     save_model(model, folder)
     return load_model(folder)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_weights_of_columns_come_back(tmp_path, as_rows):
+    X, Y = rows_with_idle_columns()
+    X = as_rows(np.maximum(X, 0.0))
+    model = PNMLClassifier(**QUICK).fit(X, Y)
+    assert model.model_.companions[0].weights is not None
+    assert_same_model(model, round_trip(model, tmp_path / "model"), X)
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)

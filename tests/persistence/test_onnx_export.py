@@ -191,6 +191,15 @@ def test_the_link_of_the_regression_is_that_of_the_library(tmp_path):
     assert_agrees(model, session, X)
 
 
+def test_columns_of_the_regression_have_their_weights(tmp_path):
+    X, Y = rows()
+    X = np.hstack([X, np.random.default_rng(2).normal(size=(len(X), 12))]).astype(np.float32)
+    model = PNMLClassifier(n_members=2, **(QUICK | {"n_trees": 0})).fit(X, Y)
+    (companion,) = model.model_.companions
+    assert companion.weights is not None
+    assert_agrees(model, exported(model, tmp_path / "model.onnx"), X)
+
+
 def test_an_existing_file_is_kept_without_force(tmp_path):
     X, Y = rows()
     model = PNMLClassifier(n_members=1, **ALONE).fit(X, Y)

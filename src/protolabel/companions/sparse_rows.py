@@ -37,12 +37,14 @@ def weighted_entries(
     return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)
 
 
-def row_squares(rows: Matrix) -> np.ndarray:
-    """Squared length of each row."""
+def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
+    """Squared length of each row, its columns weighted or as they are."""
     if not sp.issparse(rows):
+        rows = rows if weights is None else rows * weights
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
+    values = rows.data if weights is None else rows.data * weights[rows.indices]
     row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    return _sums(row_of, np.square(rows.data), rows.shape[0])
+    return _sums(row_of, np.square(values), rows.shape[0])
 
 
 def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:

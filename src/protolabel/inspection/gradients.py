@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from protolabel.companions.kernel_ridge import KernelRidge, gaussian_kernel
+from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import DenseRows
 
@@ -60,10 +60,11 @@ def kernel_gradients(
 
     Parameters and result are those of :func:`network_gradients`. With kernel values k_i and
     coefficients c_i the regression value has the gradient
-    -2 precision (x sum(c_i k_i) - sum(c_i k_i l_i)), and the link the derivative
-    1 / sqrt(v^2 + 4 s^2) + 1 / sqrt((1 - v)^2 + 4 s^2).
+    -2 precision (x sum(c_i k_i) - sum(c_i k_i l_i)), times the squared weights of the columns,
+    and the link the derivative 1 / sqrt(v^2 + 4 s^2) + 1 / sqrt((1 - v)^2 + 4 s^2).
     """
-    kernel = gaussian_kernel(points, model.landmarks, model.precision)  # (n_points, n_landmarks)
+    kernel = model.kernel(points)  # (n_points, n_landmarks)
+    factors = -2 * model.precision * model.squared_weights[columns]
     landmarks = model.landmarks[:, columns]
     offsets = 4 * np.square(np.broadcast_to(model.softness, model.intercept.shape))
     found = np.empty((len(labels), len(points), len(columns)))
@@ -73,7 +74,7 @@ def kernel_gradients(
         slope = 1 / np.sqrt(value**2 + offsets[label])
         slope += 1 / np.sqrt((1 - value) ** 2 + offsets[label])
         towards = points[:, columns] * weights.sum(axis=1)[:, None] - weights @ landmarks
-        found[place] = -2 * model.precision * slope[:, None] * towards
+        found[place] = factors * slope[:, None] * towards
     return found
 
 

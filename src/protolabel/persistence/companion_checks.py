@@ -89,6 +89,9 @@ def _check_kernel(
         bundle.refuse(f"{place} has a softness of shape {np.shape(kernel.softness)}")
     if not (np.asarray(kernel.softness) > 0).all():
         bundle.refuse(f"{place} has a softness that is not above 0")
+    # Models from before columns had weights have none.
+    if kernel.weights is not None and kernel.weights.shape != (sizes["features"],):
+        bundle.refuse(f"{place} has weights of shape {kernel.weights.shape}")
 
 
 def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> None:

@@ -42,6 +42,9 @@ def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
     landmarks = np.asarray(
         landmarks.toarray() if sp.issparse(landmarks) else landmarks, dtype=np.float64
     )
+    if model.weights is not None:
+        scaled = graph.apply("Mul", scaled, graph.constant(model.weights))
+        landmarks = landmarks * model.weights
     own = graph.reduce("ReduceSum", graph.apply("Mul", scaled, scaled), 1)
     cross = graph.apply("MatMul", scaled, graph.constant(-2 * landmarks.T))
     lengths = graph.constant(np.square(landmarks).sum(axis=1))

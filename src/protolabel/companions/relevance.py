@@ -1,0 +1,140 @@
+"""How much each column matters to a kernel regression of the labels.
+
+A column along which the regression is steep tells labels apart, one along which it is flat only
+blurs the distances of rows. So a regression is fitted, and every column is weighted by its root
+mean squared slope along it, summed over the labels: the diagonal of the average gradient outer
+product by which Radhakrishnan, Beaglehole, Pandit and Belkin (2024) make kernels learn features.
+
+Such weights follow the noise of few rows as well. They are kept only where weights from one half
+of the rows clearly lower the error of a regression on the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from protolabel.companions.kernel_choice import (
+    PRECISIONS,
+    KernelChoice,
+    best_of_grid,
+    regression_of,
+)
+from protolabel.companions.row_distances import (
+    one_over_twice_mean_squared,
+    own_distances,
+    weighted_rows,
+)
+
+Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+
+_ROWS_OF_A_HALF = 1000
+# With fewer rows neither the weights nor their judgement can be trusted.
+_FEWEST_ROWS = 100
+# Share of the error that weights have to save: smaller savings did not last among other learners.
+_SMALLEST_GAIN = 0.02
+# No column is left out altogether: where it is flat need not be where new rows are.
+_SMALLEST_WEIGHT = 1e-4
+# Places at which slopes are taken, and mixtures of the labels of which they are.
+_POINTS = 300
+_MIXTURES = 16
+# Slopes held at a time.
+_CHUNK_CELLS = 4_000_000
+
+
+def column_weights(
+    X: Matrix, targets: np.ndarray, factor: float, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Weights of the columns, or None where a regression is as good without them.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+        Scaled rows.
+    targets : ndarray of shape (n_samples, n_labels)
+    factor : float
+        The one of ``PRECISIONS`` that suits unweighted rows.
+    rng : numpy Generator
+        Draws the rows, the places of the slopes and the mixtures of labels.
+
+    Returns
+    -------
+    ndarray of shape (n_features,) or None
+        The largest weight is 1.
+    """
+    if X.shape[0] < _FEWEST_ROWS:
+        return None
+    order = rng.permutation(X.shape[0])[: 2 * _ROWS_OF_A_HALF]
+    halves = [np.sort(rows) for rows in np.array_split(order, 2)]
+    # Where few columns matter, rows are closer and may ask for a higher precision.
+    factors = [other for other in PRECISIONS if factor <= other <= 4 * factor]
+    plain, weighted, slopes = 0.0, 0.0, []
+    for rows, others in (halves, halves[::-1]):
+        squares, unit, choice = _choose(X[rows], targets[rows], factors)
+        regression = regression_of(squares, targets[rows], unit * choice.factor)
+        coefficients, _ = regression.solve(choice.ridge)
+        slopes.append(squared_slopes(X[rows], regression.kernel, coefficients, rng))
+        plain += choice.error
+        judged = weighted_rows(X[others], _as_weights(slopes[-1]))
+        weighted += _choose(judged, targets[others], factors)[-1].error
+    if not weighted < (1 - _SMALLEST_GAIN) * plain:
+        return None
+    return _as_weights(sum(found / max(found.sum(), 1e-300) for found in slopes))
+
+
+def squared_slopes(
+    X: Matrix, kernel: np.ndarray, coefficients: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Squared slopes of a regression along each column, up to a factor.
+
+    At x the slope along column d is proportional to sum_i c_i k(x, x_i) (x_d - x_id). Its square
+    is summed over the labels, or over random mixtures of them where there are many, which have
+    the same expectation.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+        The rows of the regression.
+    kernel : ndarray of shape (n_samples, n_samples)
+    coefficients : ndarray of shape (n_samples, n_labels)
+    rng : numpy Generator
+        Draws the places, among the rows, and the mixtures.
+    """
+    n_rows, n_columns = X.shape
+    if coefficients.shape[1] > _MIXTURES:
+        signs = rng.choice([-1.0, 1.0], size=(coefficients.shape[1], _MIXTURES))
+        coefficients = coefficients @ signs
+    n_mixtures = coefficients.shape[1]
+    turned = X.T.tocsr() if sp.issparse(X) else X.T
+    points = rng.permutation(n_rows)[:_POINTS]
+    step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
+    total = np.zeros(n_columns)
+    for start in range(0, len(points), step):
+        part = points[start : start + step]
+        # (n_rows, n_points, n_mixtures): how much each row has to say at each place.
+        says = kernel[:, part, None] * coefficients[:, None, :]
+        towards = np.asarray(turned @ says.reshape(n_rows, -1))
+        here = turned[:, part]
+        here = here.toarray() if sp.issparse(here) else here
+        slopes = here[:, :, None] * says.sum(axis=0) - towards.reshape(n_columns, len(part), -1)
+        total += np.square(slopes, out=slopes).sum(axis=(1, 2))
+    return total
+
+
+def _choose(
+    X: Matrix, targets: np.ndarray, factors: Sequence[float]
+) -> tuple[np.ndarray, float, KernelChoice]:
+    """Squared distances, the unit of their precisions, and the best regression on them."""
+    squares = own_distances(X)
+    unit = one_over_twice_mean_squared(squares)
+    return squares, unit, best_of_grid(squares, targets, unit, factors)
+
+
+def _as_weights(squared: np.ndarray) -> np.ndarray:
+    largest = squared.max()
+    if not largest > 0:
+        return np.ones_like(squared)
+    return np.asarray(np.maximum(np.sqrt(squared / largest), _SMALLEST_WEIGHT))

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from protolabel.companions import relevance
+from protolabel.companions.kernel_choice import best_of_grid
+from protolabel.companions.relevance import column_weights, squared_slopes
+from protolabel.companions.row_distances import (
+    gaussian_kernel,
+    one_over_twice_mean_squared,
+    own_distances,
+)
+
+
+def rows_of(n_rows, n_idle, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2 + n_idle))
+    return X, (X[:, :2] + 0.2 * rng.normal(size=(n_rows, 2)) > 0).astype(float)
+
+
+def factor_for(X, targets):
+    squares = own_distances(X)
+    return best_of_grid(squares, targets, one_over_twice_mean_squared(squares)).factor
+
+
+def naive_squared_slopes(X, kernel_of, coefficients, step=1e-5):
+    """Slopes of the regression by differences, at every row."""
+    total = np.zeros(X.shape[1])
+    for x in X:
+        for d in range(X.shape[1]):
+            moved = np.zeros(X.shape[1])
+            moved[d] = step
+            change = (kernel_of(x + moved) - kernel_of(x - moved)) @ coefficients
+            total[d] += np.square(change / (2 * step)).sum()
+    return total
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_cells", [1, 4_000_000])
+def test_slopes_equal_differences_of_the_regression(monkeypatch, as_rows, n_cells):
+    monkeypatch.setattr(relevance, "_CHUNK_CELLS", n_cells)
+    X, _ = rows_of(20, n_idle=1)
+    X[np.abs(X) < 0.3] = 0.0
+    coefficients = np.random.default_rng(1).normal(size=(20, 3))
+    precision = 0.4
+    naive = naive_squared_slopes(X, lambda x: gaussian_kernel(x[None], X, precision), coefficients)
+    kernel = gaussian_kernel(X, X, precision)
+    found = squared_slopes(as_rows(X), kernel, coefficients, np.random.default_rng(0))
+    assert np.allclose((2 * precision) ** 2 * found, naive, rtol=1e-6)
+
+
+def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
+    X, _ = rows_of(30, n_idle=0)
+    coefficients = np.random.default_rng(1).normal(size=(30, 40)) * [*[3.0] * 5, *[0.5] * 35]
+    kernel = gaussian_kernel(X, X, 0.5)
+    each = [
+        squared_slopes(X, kernel, coefficients[:, [k]], np.random.default_rng(0)) for k in range(40)
+    ]
+    draws = [
+        squared_slopes(X, kernel, coefficients, np.random.default_rng(seed)) for seed in range(400)
+    ]
+    assert np.allclose(np.mean(draws, axis=0) / relevance._MIXTURES, np.sum(each, axis=0), rtol=0.1)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_columns_that_say_nothing_weigh_little(as_rows):
+    X, targets = rows_of(300, n_idle=10)
+    weights = column_weights(as_rows(X), targets, factor_for(X, targets), np.random.default_rng(0))
+    assert weights.max() == 1.0
+    assert weights[:2].min() > 3 * weights[2:].max()
+
+
+def test_weights_that_do_not_help_are_not_used():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    targets = (X @ rng.choice([-1.0, 1.0], size=(6, 3)) > 0).astype(float)
+    assert column_weights(X, targets, factor_for(X, targets), rng) is None
+
+
+def test_labels_that_follow_nothing_have_no_weights():
+    rng = np.random.default_rng(0)
+    X, targets = rng.normal(size=(200, 30)), rng.integers(2, size=(200, 2)).astype(float)
+    assert column_weights(X, targets, factor_for(X, targets), rng) is None
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 99])
+def test_few_rows_are_not_asked(n_rows):
+    X, targets = rows_of(n_rows, n_idle=10)
+    assert column_weights(X, targets, 1.0, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("constant", ["rows", "labels"])
+def test_constant_rows_and_labels_have_no_weights(constant):
+    X, targets = rows_of(120, n_idle=3)
+    if constant == "rows":
+        X = np.ones_like(X)
+    else:
+        targets = np.zeros_like(targets)
+    assert column_weights(X, targets, 1.0, np.random.default_rng(0)) is None
