@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from protolabel.companions import relevance
-from protolabel.companions.kernel_choice import best_of_grid
+from protolabel.companions.kernel_choice import KernelChoice, best_of_grid
 from protolabel.companions.relevance import column_weights, squared_slopes
 from protolabel.companions.row_distances import (
     gaussian_kernel,
@@ -18,9 +18,9 @@ def rows_of(n_rows, n_idle, seed=0):
     return X, (X[:, :2] + 0.2 * rng.normal(size=(n_rows, 2)) > 0).astype(float)
 
 
-def factor_for(X, targets):
+def choice_for(X, targets):
     squares = own_distances(X)
-    return best_of_grid(squares, targets, one_over_twice_mean_squared(squares)).factor
+    return best_of_grid(squares, targets, one_over_twice_mean_squared(squares))
 
 
 def naive_squared_slopes(X, kernel_of, coefficients, step=1e-5):
@@ -65,7 +65,7 @@ def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_columns_that_say_nothing_weigh_little(as_rows):
     X, targets = rows_of(300, n_idle=10)
-    weights = column_weights(as_rows(X), targets, factor_for(X, targets), np.random.default_rng(0))
+    weights = column_weights(as_rows(X), targets, choice_for(X, targets), np.random.default_rng(0))
     assert weights.max() == 1.0
     assert weights[:2].min() > 3 * weights[2:].max()
 
@@ -74,19 +74,19 @@ def test_weights_that_do_not_help_are_not_used():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
     targets = (X @ rng.choice([-1.0, 1.0], size=(6, 3)) > 0).astype(float)
-    assert column_weights(X, targets, factor_for(X, targets), rng) is None
+    assert column_weights(X, targets, choice_for(X, targets), rng) is None
 
 
 def test_labels_that_follow_nothing_have_no_weights():
     rng = np.random.default_rng(0)
     X, targets = rng.normal(size=(200, 30)), rng.integers(2, size=(200, 2)).astype(float)
-    assert column_weights(X, targets, factor_for(X, targets), rng) is None
+    assert column_weights(X, targets, choice_for(X, targets), rng) is None
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 99])
 def test_few_rows_are_not_asked(n_rows):
     X, targets = rows_of(n_rows, n_idle=10)
-    assert column_weights(X, targets, 1.0, np.random.default_rng(0)) is None
+    assert column_weights(X, targets, KernelChoice(0.0, 1.0, 1.0), np.random.default_rng(0)) is None
 
 
 @pytest.mark.parametrize("constant", ["rows", "labels"])
@@ -96,4 +96,4 @@ def test_constant_rows_and_labels_have_no_weights(constant):
         X = np.ones_like(X)
     else:
         targets = np.zeros_like(targets)
-    assert column_weights(X, targets, 1.0, np.random.default_rng(0)) is None
+    assert column_weights(X, targets, KernelChoice(0.0, 1.0, 1.0), np.random.default_rng(0)) is None

@@ -23,12 +23,7 @@ class KernelChoice(NamedTuple):
     ridge: float
 
 
-def best_of_grid(
-    squares: np.ndarray,
-    targets: np.ndarray,
-    unit: float,
-    factors: Sequence[float] = PRECISIONS,
-) -> KernelChoice:
+def best_of_grid(squares: np.ndarray, targets: np.ndarray, unit: float) -> KernelChoice:
     """The precision and ridge of the smallest error, looked for along the valley of ridges.
 
     Parameters
@@ -38,11 +33,10 @@ def best_of_grid(
     targets : ndarray of shape (n_samples, n_labels)
     unit : float
         Precisions are multiples of it.
-    factors : sequence of float, default=PRECISIONS
     """
     found = []
     start = len(RIDGES) // 2
-    for factor in factors:
+    for factor in PRECISIONS:
         regression = regression_of(squares, targets, factor * unit)
         ridge = descend(regression.error, RIDGES, start)
         start = RIDGES.index(ridge)

@@ -144,7 +144,7 @@ def fit_kernel_ridge(
     drawn = _some(X, _ROWS_FOR_DISTANCE, rng), _some(X, _ROWS_FOR_PRECISION, rng)
     precision, choice = _choose(X, targets, *drawn)
     # A stream of its own: where weights do not help, all is as if they were not there.
-    weights = column_weights(X, targets, choice.factor, rng.spawn(1)[0])
+    weights = column_weights(X, targets, choice, rng.spawn(1)[0])
     unweighted = X
     if weights is not None:
         X = weighted_rows(X, weights)

@@ -11,18 +11,13 @@ of the rows clearly lower the error of a regression on the other half.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.kernel_choice import (
-    PRECISIONS,
-    KernelChoice,
-    best_of_grid,
-    regression_of,
-)
+from protolabel.companions.exact_kernel import ExactKernel
+from protolabel.companions.kernel_choice import RIDGES, KernelChoice, descend, regression_of
 from protolabel.companions.row_distances import (
     one_over_twice_mean_squared,
     own_distances,
@@ -46,7 +41,7 @@ _CHUNK_CELLS = 4_000_000
 
 
 def column_weights(
-    X: Matrix, targets: np.ndarray, factor: float, rng: np.random.Generator
+    X: Matrix, targets: np.ndarray, choice: KernelChoice, rng: np.random.Generator
 ) -> np.ndarray | None:
     """Weights of the columns, or None where a regression is as good without them.
 
@@ -55,8 +50,8 @@ def column_weights(
     X : ndarray or CSR of shape (n_samples, n_features)
         Scaled rows.
     targets : ndarray of shape (n_samples, n_labels)
-    factor : float
-        The one of ``PRECISIONS`` that suits unweighted rows.
+    choice : KernelChoice
+        Precision and ridge that suit unweighted rows.
     rng : numpy Generator
         Draws the rows, the places of the slopes and the mixtures of labels.
 
@@ -69,17 +64,15 @@ def column_weights(
         return None
     order = rng.permutation(X.shape[0])[: 2 * _ROWS_OF_A_HALF]
     halves = [np.sort(rows) for rows in np.array_split(order, 2)]
-    # Where few columns matter, rows are closer and may ask for a higher precision.
-    factors = [other for other in PRECISIONS if factor <= other <= 4 * factor]
     plain, weighted, slopes = 0.0, 0.0, []
     for rows, others in (halves, halves[::-1]):
-        squares, unit, choice = _choose(X[rows], targets[rows], factors)
-        regression = regression_of(squares, targets[rows], unit * choice.factor)
-        coefficients, _ = regression.solve(choice.ridge)
+        regression, ridge = _fit(X[rows], targets[rows], choice)
+        coefficients, _ = regression.solve(ridge)
         slopes.append(squared_slopes(X[rows], regression.kernel, coefficients, rng))
-        plain += choice.error
+        plain += regression.error(ridge)
         judged = weighted_rows(X[others], _as_weights(slopes[-1]))
-        weighted += _choose(judged, targets[others], factors)[-1].error
+        regression, ridge = _fit(judged, targets[others], choice)
+        weighted += regression.error(ridge)
     if not weighted < (1 - _SMALLEST_GAIN) * plain:
         return None
     return _as_weights(sum(found / max(found.sum(), 1e-300) for found in slopes))
@@ -124,13 +117,12 @@ def squared_slopes(
     return total
 
 
-def _choose(
-    X: Matrix, targets: np.ndarray, factors: Sequence[float]
-) -> tuple[np.ndarray, float, KernelChoice]:
-    """Squared distances, the unit of their precisions, and the best regression on them."""
+def _fit(X: Matrix, targets: np.ndarray, choice: KernelChoice) -> tuple[ExactKernel, float]:
+    """The regression of the same precision, and its ridge of the smallest error."""
     squares = own_distances(X)
-    unit = one_over_twice_mean_squared(squares)
-    return squares, unit, best_of_grid(squares, targets, unit, factors)
+    precision = choice.factor * one_over_twice_mean_squared(squares)
+    regression = regression_of(squares, targets, precision)
+    return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 
 
 def _as_weights(squared: np.ndarray) -> np.ndarray:
