@@ -4,6 +4,7 @@ import scipy.sparse as sp
 
 from protolabel.companions import kernel_ridge
 from protolabel.companions.kernel_ridge import fit_kernel_ridge, log_odds
+from protolabel.companions.relevance import ColumnWeights
 
 
 @pytest.fixture
@@ -125,6 +126,11 @@ def test_the_link_of_a_label_is_as_soft_as_the_label_varies():
     )
 
 
+def mean_distance_unit(X):
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(X) for b in X[:i]]
+    return 1 / (2 * np.mean(distances) ** 2)
+
+
 def naive_weighted_distance(a, b, weights):
     return sum((w * (x - y)) ** 2 for x, y, w in zip(a, b, weights, strict=True))
 
@@ -132,7 +138,7 @@ def naive_weighted_distance(a, b, weights):
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_columns_count_by_their_weights(as_rows):
     X, Y = rows_with_idle_columns(n_idle=12)
-    model, scores = fit_kernel_ridge(as_rows(X), sp.csr_array(Y), np.random.default_rng(0))
+    model, _ = fit_kernel_ridge(as_rows(X), sp.csr_array(Y), np.random.default_rng(0))
     assert model.weights is not None
     assert np.array_equal(
         np.asarray(model.landmarks.todense() if sp.issparse(model.landmarks) else model.landmarks),
@@ -147,11 +153,33 @@ def test_columns_count_by_their_weights(as_rows):
     weighted = X * model.weights
     expected = naive_kernel_ridge(weighted, Y, weighted[:5], model.precision, model.ridge)
     assert np.allclose(model.regression(as_rows(X[:5])), expected, atol=1e-6)
-    others = np.arange(len(X)) != 7
-    expected = naive_kernel_ridge(
-        weighted[others], Y[others], weighted[7:8], model.precision, model.ridge
+
+
+def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(monkeypatch, labelled_rows):
+    X, Y = labelled_rows
+    halves = np.arange(0, 60, 2), np.arange(1, 60, 2)
+    of_others = np.array([1.0, 0.5, 0.2, 0.7]), np.array([0.3, 1.0, 1.0, 0.1])
+    found = ColumnWeights(
+        np.array([1.0, 0.9, 0.8, 0.6]), tuple(zip(halves, of_others, strict=True))
     )
-    assert np.allclose(scores[7], log_odds(expected, model.softness), atol=1e-6)
+    monkeypatch.setattr(kernel_ridge, "column_weights", lambda *_: found)
+    model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    units = [mean_distance_unit(X * w) for w in (found.weights, *of_others)]
+    for row in (0, 1, 30):
+        others = np.arange(60) != row
+        weighted = X * of_others[row % 2]
+        precision = model.precision / units[0] * units[1 + row % 2]
+        expected = naive_kernel_ridge(
+            weighted[others], Y[others], weighted[[row]], precision, model.ridge
+        )
+        assert np.allclose(scores[row], log_odds(expected, model.softness))
+    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_HONEST_WEIGHTS", 59)
+    _, of_many = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    weighted, others = X * found.weights, np.arange(60) != 1
+    expected = naive_kernel_ridge(
+        weighted[others], Y[others], weighted[[1]], model.precision, model.ridge
+    )
+    assert np.allclose(of_many[1], log_odds(expected, model.softness))
 
 
 def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():

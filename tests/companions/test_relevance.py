@@ -65,9 +65,22 @@ def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_columns_that_say_nothing_weigh_little(as_rows):
     X, targets = rows_of(300, n_idle=10)
-    weights = column_weights(as_rows(X), targets, choice_for(X, targets), np.random.default_rng(0))
-    assert weights.max() == 1.0
-    assert weights[:2].min() > 3 * weights[2:].max()
+    found = column_weights(as_rows(X), targets, choice_for(X, targets), np.random.default_rng(0))
+    assert found.weights.max() == 1.0
+    assert found.weights[:2].min() > 3 * found.weights[2:].max()
+
+
+def test_every_row_has_weights_that_its_labels_had_no_part_in():
+    X, targets = rows_of(300, n_idle=10)
+    choice = choice_for(X, targets)
+    found = column_weights(X, targets, choice, np.random.default_rng(0))
+    assert sorted(np.concatenate([rows for rows, _ in found.by_others])) == list(range(300))
+    for place, (rows, weights) in enumerate(found.by_others):
+        changed = targets.copy()
+        changed[rows[:3]] = 1 - changed[rows[:3]]
+        again = column_weights(X, changed, choice, np.random.default_rng(0))
+        assert np.array_equal(again.by_others[place][1], weights)
+        assert not np.array_equal(again.by_others[1 - place][1], found.by_others[1 - place][1])
 
 
 def test_weights_that_do_not_help_are_not_used():

@@ -39,6 +39,9 @@ _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
 _ROWS_FOR_RIDGE = 3000
 _ROWS_FOR_DISTANCE = 1000
+# Up to so many rows, the scores of a row are by weights that its labels had no part in. Of more
+# rows, each decides little.
+_ROWS_FOR_HONEST_WEIGHTS = 2000
 # Regression values this close to 0 or 1 are as good as there: in standard deviations of a label,
 # as the values of rare labels are all close to 0.
 _SOFTNESS_IN_DEVIATIONS = 0.2
@@ -112,6 +115,7 @@ def fit_kernel_ridge(
 
     Precision and ridge are those with the smallest squared leave-one-out error on the rows that
     decide them: 1000 for the precision, and all for the ridge, or 3000 where all are landmarks.
+    Columns are weighted by what they matter, where that helps.
 
     Parameters
     ----------
@@ -144,29 +148,32 @@ def fit_kernel_ridge(
     drawn = _some(X, _ROWS_FOR_DISTANCE, rng), _some(X, _ROWS_FOR_PRECISION, rng)
     precision, choice = _choose(X, targets, *drawn)
     # A stream of its own: where weights do not help, all is as if they were not there.
-    weights = column_weights(X, targets, choice, rng.spawn(1)[0])
-    unweighted = X
+    found = column_weights(X, targets, choice, rng.spawn(1)[0])
+    weights = None if found is None else found.weights
+    used = X
     if weights is not None:
-        X = weighted_rows(X, weights)
-        precision, choice = _choose(X, targets, *drawn)
+        used = weighted_rows(X, weights)
+        precision, choice = _choose(used, targets, *drawn)
     places = _some(X, n_landmarks, rng)
-    regression: ExactKernel | KernelFeatures
-    if n_landmarks < X.shape[0]:
-        regression = _features(X, X[places], precision, targets)
+    if len(places) < X.shape[0]:
+        regression = _regression(used, places, precision, targets)
         ridge = min(RIDGES, key=regression.error)
     else:
         some = _some(X, _ROWS_FOR_RIDGE, rng)
-        regression = _exact(X[some], precision, targets[some])
+        regression = _exact(used[some], precision, targets[some])
         ridge = descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
         if len(some) < X.shape[0]:
-            regression = _exact(X, precision, targets)
+            regression = _regression(used, places, precision, targets)
     coefficients, intercept = regression.solve(ridge)
     shares = label_shares(Y)
     softness = _SOFTNESS_IN_DEVIATIONS * np.sqrt(shares * (1 - shares))
-    model = KernelRidge(
-        unweighted[places], precision, ridge, coefficients, intercept, softness, weights
-    )
-    return model, log_odds(regression.leave_one_out(ridge).astype(np.float64), softness)
+    model = KernelRidge(X[places], precision, ridge, coefficients, intercept, softness, weights)
+    values = regression.leave_one_out(ridge).astype(np.float64)
+    if found is not None and X.shape[0] <= _ROWS_FOR_HONEST_WEIGHTS:
+        for rows, of_others in found.by_others:
+            unseen = _at_factor(weighted_rows(X, of_others), places, choice.factor, targets)
+            values[rows] = unseen.leave_one_out(ridge)[rows]
+    return model, log_odds(values, softness)
 
 
 def _choose(
@@ -206,14 +213,26 @@ def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
     return np.asarray(np.log(ratio))
 
 
-def _features(
-    X: Matrix, landmarks: Matrix, precision: float, targets: np.ndarray
-) -> KernelFeatures:
+def _regression(
+    X: Matrix, places: np.ndarray, precision: float, targets: np.ndarray
+) -> ExactKernel | KernelFeatures:
+    """The regression on the kernel with some of the rows, or with all of them."""
+    if len(places) == X.shape[0]:
+        return _exact(X, precision, targets)
+    landmarks = X[places]
     return KernelFeatures.of(
         gaussian_kernel(X, landmarks, precision, precision_of(X.shape[0])),
         gaussian_kernel(landmarks, landmarks, precision),
         targets,
     )
+
+
+def _at_factor(
+    X: Matrix, places: np.ndarray, factor: float, targets: np.ndarray
+) -> ExactKernel | KernelFeatures:
+    """The same with a precision in units of the distances of the rows."""
+    unit = one_over_twice_mean_squared(own_distances(X))
+    return _regression(X, places, factor * unit, targets)
 
 
 def _exact(X: Matrix, precision: float, targets: np.ndarray) -> ExactKernel:

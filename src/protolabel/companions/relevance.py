@@ -11,6 +11,7 @@ of the rows clearly lower the error of a regression on the other half.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,24 @@ _MIXTURES = 16
 _CHUNK_CELLS = 4_000_000
 
 
+@dataclass(frozen=True)
+class ColumnWeights:
+    """Weights of the columns, the largest of which is 1.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,)
+    by_others : tuple of (ndarray of int, ndarray of shape (n_features,))
+        Some rows, and weights from rows that are not among them.
+    """
+
+    weights: np.ndarray
+    by_others: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+
 def column_weights(
     X: Matrix, targets: np.ndarray, choice: KernelChoice, rng: np.random.Generator
-) -> np.ndarray | None:
+) -> ColumnWeights | None:
     """Weights of the columns, or None where a regression is as good without them.
 
     Parameters
@@ -57,25 +73,27 @@ def column_weights(
 
     Returns
     -------
-    ndarray of shape (n_features,) or None
-        The largest weight is 1.
+    ColumnWeights or None
+        Weights by others for every row that had a say.
     """
     if X.shape[0] < _FEWEST_ROWS:
         return None
     order = rng.permutation(X.shape[0])[: 2 * _ROWS_OF_A_HALF]
     halves = [np.sort(rows) for rows in np.array_split(order, 2)]
-    plain, weighted, slopes = 0.0, 0.0, []
+    plain, weighted, slopes, by_others = 0.0, 0.0, [], []
     for rows, others in (halves, halves[::-1]):
         regression, ridge = _fit(X[rows], targets[rows], choice)
         coefficients, _ = regression.solve(ridge)
         slopes.append(squared_slopes(X[rows], regression.kernel, coefficients, rng))
         plain += regression.error(ridge)
-        judged = weighted_rows(X[others], _as_weights(slopes[-1]))
+        by_others.append((others, _as_weights(slopes[-1])))
+        judged = weighted_rows(X[others], by_others[-1][1])
         regression, ridge = _fit(judged, targets[others], choice)
         weighted += regression.error(ridge)
     if not weighted < (1 - _SMALLEST_GAIN) * plain:
         return None
-    return _as_weights(sum(found / max(found.sum(), 1e-300) for found in slopes))
+    weights = _as_weights(sum(found / max(found.sum(), 1e-300) for found in slopes))
+    return ColumnWeights(weights, tuple(by_others))
 
 
 def squared_slopes(
