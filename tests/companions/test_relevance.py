@@ -62,6 +62,24 @@ def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
     assert np.allclose(np.mean(draws, axis=0) / relevance._MIXTURES, np.sum(each, axis=0), rtol=0.1)
 
 
+def test_wide_tables_have_their_slopes_taken_at_fewer_places(monkeypatch):
+    X, _ = rows_of(100, n_idle=8)
+    kernel, coefficients = (
+        gaussian_kernel(X, X, 0.1),
+        np.random.default_rng(1).normal(size=(100, 3)),
+    )
+    monkeypatch.setattr(relevance, "_FEWEST_POINTS", 5)
+    monkeypatch.setattr(relevance, "_SLOPES", 50 * 10 * 3)
+    rows = np.random.default_rng(0).permutation(100)
+    for n_points in (50, 5):
+        found = squared_slopes(X, kernel, coefficients, np.random.default_rng(0))
+        says = kernel[rows[:n_points], :, None] * coefficients
+        slopes = X[rows[:n_points], :, None] * says.sum(axis=1)[:, None]
+        slopes -= np.einsum("pil,id->pdl", says, X)
+        assert np.allclose(found, np.square(slopes).sum(axis=(0, 2)))
+        monkeypatch.setattr(relevance, "_SLOPES", 1)
+
+
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_columns_that_say_nothing_weigh_little(as_rows):
     X, targets = rows_of(300, n_idle=10)

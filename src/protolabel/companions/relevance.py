@@ -34,8 +34,10 @@ _FEWEST_ROWS = 100
 _SMALLEST_GAIN = 0.02
 # No column is left out altogether: where it is flat need not be where new rows are.
 _SMALLEST_WEIGHT = 1e-4
-# Places at which slopes are taken, and mixtures of the labels of which they are.
-_POINTS = 300
+# Places at which slopes are taken, fewer in wide tables, and mixtures of labels of which they are.
+_MOST_POINTS = 300
+_FEWEST_POINTS = 20
+_SLOPES = 50_000_000
 _MIXTURES = 16
 # Slopes held at a time.
 _CHUNK_CELLS = 4_000_000
@@ -120,7 +122,8 @@ def squared_slopes(
         coefficients = coefficients @ signs
     n_mixtures = coefficients.shape[1]
     turned = X.T.tocsr() if sp.issparse(X) else X.T
-    points = rng.permutation(n_rows)[:_POINTS]
+    n_points = max(_FEWEST_POINTS, min(_MOST_POINTS, _SLOPES // (n_columns * n_mixtures)))
+    points = rng.permutation(n_rows)[:n_points]
     step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
     total = np.zeros(n_columns)
     for start in range(0, len(points), step):
