@@ -79,6 +79,14 @@ def wider(name):
     return changed(name, lambda array: np.concatenate([array, array], axis=-1))
 
 
+def as_bytes(name):
+    def tamper(model: Tampered) -> None:
+        array, _ = array_of(model, name)
+        model.set_tensor(name, np.full(array.shape, 16, dtype=np.uint8), "U8")
+
+    return tamper
+
+
 def same_tensor_twice(model: Tampered) -> None:
     def edit(document):
         companions = document["state"]["companions"]
@@ -219,7 +227,10 @@ HOSTILE = {
         manifest_entry("state", "companions", 0, "softness", value=-0.5),
         "not above 0",
     ),
-    "weights_of_other_columns": ("weighted", wider(f"{KERNEL}.weights"), "weights of shape"),
+    "weights_of_other_columns": ("weighted", wider(f"{KERNEL}.weights"), "weights has the shape"),
+    "weights_of_zero": ("weighted", put(f"{KERNEL}.weights", 0, 0.0), "no shares"),
+    "weights_beyond_all_bounds": ("weighted", put(f"{KERNEL}.weights", 0, 1e200), "no shares"),
+    "weights_in_bytes": ("weighted", as_bytes(f"{KERNEL}.weights"), "no shares"),
     "weights_that_are_a_number": (
         "weighted",
         manifest_entry("state", "companions", 0, "weights", value=0.5),

@@ -11,6 +11,7 @@ of the rows clearly lower the error of a regression on the other half.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,8 @@ _FEWEST_ROWS = 100
 _SMALLEST_GAIN = 0.02
 # No column is left out altogether: where it is flat need not be where new rows are.
 _SMALLEST_WEIGHT = 1e-4
+# Fewer sparse rows that have a column do not tell its slope.
+_FEWEST_ROWS_OF_A_COLUMN = 10
 # Places at which slopes are taken, fewer in wide tables, and mixtures of labels of which they are.
 _MOST_POINTS = 300
 _FEWEST_POINTS = 20
@@ -86,16 +89,15 @@ def column_weights(
     for rows, others in (halves, halves[::-1]):
         regression, ridge = _fit(X[rows], targets[rows], choice)
         coefficients, _ = regression.solve(ridge)
-        slopes.append(squared_slopes(X[rows], regression.kernel, coefficients, rng))
+        slopes.append(_slopes_of_known_columns(X[rows], regression.kernel, coefficients, rng))
         plain += regression.error(ridge)
-        by_others.append((others, _as_weights(slopes[-1])))
+        by_others.append((others, _as_weights(slopes[-1], X[rows])))
         judged = weighted_rows(X[others], by_others[-1][1])
         regression, ridge = _fit(judged, targets[others], choice)
         weighted += regression.error(ridge)
     if not weighted < (1 - _SMALLEST_GAIN) * plain:
         return None
-    weights = _as_weights(sum(found / max(found.sum(), 1e-300) for found in slopes))
-    return ColumnWeights(weights, tuple(by_others))
+    return ColumnWeights(_as_weights(_mean_of_known(slopes), X[order]), tuple(by_others))
 
 
 def squared_slopes(
@@ -122,7 +124,8 @@ def squared_slopes(
         coefficients = coefficients @ signs
     n_mixtures = coefficients.shape[1]
     turned = X.T.tocsr() if sp.issparse(X) else X.T
-    n_points = max(_FEWEST_POINTS, min(_MOST_POINTS, _SLOPES // (n_columns * n_mixtures)))
+    n_points = _SLOPES // max(1, n_columns * n_mixtures)
+    n_points = max(_FEWEST_POINTS, min(_MOST_POINTS, n_points))
     points = rng.permutation(n_rows)[:n_points]
     step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
     total = np.zeros(n_columns)
@@ -146,8 +149,37 @@ def _fit(X: Matrix, targets: np.ndarray, choice: KernelChoice) -> tuple[ExactKer
     return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 
 
-def _as_weights(squared: np.ndarray) -> np.ndarray:
-    largest = squared.max()
+def _slopes_of_known_columns(
+    X: Matrix, kernel: np.ndarray, coefficients: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Squared slopes that add up to 1; NaN for columns that few sparse rows have."""
+    known = np.arange(X.shape[1])
+    if sp.issparse(X):
+        known = np.flatnonzero(np.bincount(X.indices) >= _FEWEST_ROWS_OF_A_COLUMN)
+    found = np.full(X.shape[1], np.nan)
+    slopes = squared_slopes(X[:, known], kernel, coefficients, rng)
+    found[known] = slopes / max(slopes.sum(), 1e-300)
+    return found
+
+
+def _mean_of_known(slopes: Sequence[np.ndarray]) -> np.ndarray:
+    """Mean of those that are not NaN, of each column."""
+    n_known = np.sum([~np.isnan(found) for found in slopes], axis=0)
+    total = np.nansum(slopes, axis=0)
+    return np.where(n_known > 0, total / np.maximum(n_known, 1), np.nan)
+
+
+def _as_weights(slopes: np.ndarray, X: Matrix) -> np.ndarray:
+    """Weights from squared slopes on some rows, the largest 1.
+
+    Columns without a slope get the weight that leaves their share of the rows' lengths as it is.
+    """
+    known = ~np.isnan(slopes)
+    largest = slopes[known].max(initial=0.0)
     if not largest > 0:
-        return np.ones_like(squared)
-    return np.asarray(np.maximum(np.sqrt(squared / largest), _SMALLEST_WEIGHT))
+        return np.ones_like(slopes)
+    squares = np.maximum(slopes / largest, _SMALLEST_WEIGHT**2)
+    if not known.all():
+        lengths = np.bincount(X.indices, np.square(X.data), minlength=X.shape[1])
+        squares[~known] = np.average(squares[known], weights=lengths[known])
+    return np.asarray(np.sqrt(squares))

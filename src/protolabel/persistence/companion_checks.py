@@ -90,8 +90,11 @@ def _check_kernel(
     if not (np.asarray(kernel.softness) > 0).all():
         bundle.refuse(f"{place} has a softness that is not above 0")
     # Models from before columns had weights have none.
-    if kernel.weights is not None and kernel.weights.shape != (sizes["features"],):
-        bundle.refuse(f"{place} has weights of shape {kernel.weights.shape}")
+    if kernel.weights is not None:
+        check_shapes(kernel, place, {"weights": "features"}, sizes, bundle)
+        weights = kernel.weights
+        if weights.dtype != np.float64 or not ((weights > 0) & (weights <= 1)).all():
+            bundle.refuse(f"{place} has weights that are no shares in double precision")
 
 
 def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> None:
