@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from protolabel.companions import relevance
 from protolabel.companions.kernel_choice import KernelChoice, best_of_grid
-from protolabel.companions.relevance import column_weights, squared_slopes
+from protolabel.companions.relevance import _mean_of_known, column_weights, squared_slopes
 from protolabel.companions.row_distances import (
     gaussian_kernel,
     one_over_twice_mean_squared,
@@ -99,6 +99,40 @@ def test_every_row_has_weights_that_its_labels_had_no_part_in():
         again = column_weights(X, changed, choice, np.random.default_rng(0))
         assert np.array_equal(again.by_others[place][1], weights)
         assert not np.array_equal(again.by_others[1 - place][1], found.by_others[1 - place][1])
+
+
+def test_columns_that_few_sparse_rows_have_keep_their_share_of_the_length():
+    X, targets = rows_of(300, n_idle=10)
+    rare = np.zeros((300, 3))
+    rare[:4, 0] = rare[50:59, 1] = 2.0  # the third column is in no row at all
+    X = np.hstack([X, rare])
+    found = column_weights(
+        sp.csr_array(X), targets, choice_for(X, targets), np.random.default_rng(0)
+    )
+    lengths = np.square(X[:, :12]).sum(axis=0)
+    share = np.sqrt(np.square(found.weights[:12]) @ lengths / lengths.sum())
+    assert np.allclose(found.weights[12:], share)
+    assert found.weights[12:].min() > found.weights[2:12].max()
+
+
+def test_a_column_that_one_half_knows_has_the_slope_of_that_half():
+    unknown = np.nan
+    slopes = [np.array([0.5, 0.5, unknown, unknown]), np.array([0.2, unknown, 0.8, unknown])]
+    expected = [0.35, 0.5, 0.8, unknown]
+    assert np.allclose(_mean_of_known(slopes), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_many_rows_have_weights_from_some_of_them(monkeypatch, as_rows):
+    monkeypatch.setattr(relevance, "_ROWS_OF_A_HALF", 60)
+    X, targets = rows_of(400, n_idle=10)
+    found = column_weights(as_rows(X), targets, choice_for(X, targets), np.random.default_rng(0))
+    said = np.concatenate([rows for rows, _ in found.by_others])
+    assert len(said) == len(set(said)) == 120
+    changed = targets.copy()
+    changed[np.setdiff1d(np.arange(400), said)] = 0.0
+    again = column_weights(as_rows(X), changed, choice_for(X, targets), np.random.default_rng(0))
+    assert np.array_equal(again.weights, found.weights)
 
 
 def test_weights_that_do_not_help_are_not_used():
