@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.companions import kernel_ridge
+from protolabel.companions import kernel_ridge, relevance
 from protolabel.companions.kernel_ridge import fit_kernel_ridge, log_odds
 from protolabel.companions.relevance import ColumnWeights
+from protolabel.preprocessing.features import FeatureScaler
 
 
 @pytest.fixture
@@ -188,6 +189,31 @@ def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():
     assert model.weights is not None
     assert all((row == X).all(axis=1).any() for row in model.landmarks)
     assert (((scores > 0) == Y).mean()) > 0.8
+
+
+def texts_with_rare_words(n_rows=1200, n_rare=6000):
+    """Topics by one common word each, and a label by eight words of many that are all rare."""
+    rng = np.random.default_rng(0)
+    topics, label = rng.integers(5, size=n_rows), rng.integers(2, size=n_rows)
+    common = rng.random((n_rows, 40)) < np.where(np.arange(40) < 5, 0.1, 0.3)
+    common[np.arange(n_rows), topics] = True
+    words = label[:, None] * n_rare // 2 + rng.integers(n_rare // 2, size=(n_rows, 8))
+    rare = np.zeros((n_rows, n_rare))
+    np.put_along_axis(rare, words, 1.0, axis=1)
+    X = FeatureScaler("text").fit_transform(sp.csr_array(np.hstack([common, rare])))
+    return X, np.column_stack([np.eye(5, dtype=int)[topics], label])
+
+
+@pytest.mark.parametrize("fewest", [10, 0])
+def test_a_label_by_words_that_few_rows_have_is_not_lost(monkeypatch, fewest):
+    monkeypatch.setattr(relevance, "_ROWS_OF_A_HALF", 100)
+    monkeypatch.setattr(relevance, "_FEWEST_ROWS_OF_A_COLUMN", fewest)
+    X, Y = texts_with_rare_words()
+    model, _ = fit_kernel_ridge(X[:1000], sp.csr_array(Y[:1000]), np.random.default_rng(0))
+    assert model.weights is not None
+    right = ((model.scores(X[1000:])[:, 5] > 0) == Y[1000:, 5]).mean()
+    # Slopes along rare words, which the rows that were drawn hardly have, would lose it.
+    assert right > 0.98 if fewest else right < 0.8
 
 
 def test_without_weights_all_is_as_if_they_were_not_looked_for(monkeypatch, labelled_rows):
