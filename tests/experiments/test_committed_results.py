@@ -115,7 +115,7 @@ def test_no_method_with_the_same_thresholds_has_a_better_average_rank():
         values = [[found[dataset, arm][metric] for arm in arms] for dataset in datasets]
         ranks = rank_methods(values, larger_is_better=LARGER_IS_BETTER[metric]).mean(axis=0)
         assert ranks.argmin() == ours
-        assert ranks[ours] <= (1.65 if metric == "macro_f1" else 1.3)
+        assert ranks[ours] <= (1.65 if metric == "macro_f1" else 1.25)
 
 
 def test_few_cells_are_below_the_best_published_value():
@@ -135,6 +135,4 @@ def test_few_cells_are_below_the_best_published_value():
                 if not at_least(values[metric], bound, metric):
                     below.add((dataset, metric))
                     assert abs(values[metric] - bound) < 0.0015
-    assert below == {
-        ("genbase", metric) for metric in ("accuracy", "average_precision", "micro_f1")
-    }
+    assert below == {("genbase", "average_precision")}
