@@ -7,8 +7,8 @@ from protolabel.companions.kernel_choice import KernelChoice, best_of_grid
 from protolabel.companions.relevance import _mean_of_known, column_weights, squared_slopes
 from protolabel.companions.row_distances import (
     gaussian_kernel,
-    one_over_twice_mean_squared,
     own_distances,
+    unit_of_precision,
 )
 
 
@@ -20,7 +20,7 @@ def rows_of(n_rows, n_idle, seed=0):
 
 def choice_for(X, targets):
     squares = own_distances(X)
-    return best_of_grid(squares, targets, one_over_twice_mean_squared(squares))
+    return best_of_grid(squares, targets, unit_of_precision(squares))
 
 
 def naive_squared_slopes(X, kernel_of, coefficients, step=1e-5):

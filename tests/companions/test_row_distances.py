@@ -7,8 +7,8 @@ from protolabel.companions.row_distances import (
     as_columns,
     distances_by_products,
     gaussian_kernel,
-    one_over_twice_mean_squared,
     own_distances,
+    unit_of_precision,
     weighted_rows,
 )
 
@@ -44,6 +44,6 @@ def test_weighted_distances_equal_those_of_weighted_rows(as_rows):
 
 def test_the_unit_of_precisions_is_that_of_the_mean_distance():
     X = np.array([[0.0], [1.0], [3.0]])
-    assert one_over_twice_mean_squared(own_distances(X)) == pytest.approx(1 / (2 * 2.0**2))
-    assert one_over_twice_mean_squared(own_distances(X[:1])) == 1.0
-    assert one_over_twice_mean_squared(own_distances(np.ones((4, 2)))) == 1.0
+    assert unit_of_precision(own_distances(X)) == pytest.approx(1 / (2 * 2.0**2))
+    assert unit_of_precision(own_distances(X[:1])) == 1.0
+    assert unit_of_precision(own_distances(np.ones((4, 2)))) == 1.0

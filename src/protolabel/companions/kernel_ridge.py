@@ -25,9 +25,9 @@ from protolabel.companions.row_distances import (
     as_columns,
     distances_by_products,
     gaussian_kernel,
-    one_over_twice_mean_squared,
     own_distances,
     parts_of,
+    unit_of_precision,
     weighted_rows,
 )
 from protolabel.companions.sparse_rows import part_of
@@ -180,7 +180,7 @@ def _choose(
     X: Matrix, targets: np.ndarray, for_distance: np.ndarray, for_precision: np.ndarray
 ) -> tuple[float, KernelChoice]:
     """The precision and ridge of the smallest error on some rows."""
-    unit = one_over_twice_mean_squared(own_distances(X[for_distance]))
+    unit = unit_of_precision(own_distances(X[for_distance]))
     squares = own_distances(X[for_precision])
     choice = best_of_grid(squares, targets[for_precision], unit)
     return unit * choice.factor, choice
@@ -231,7 +231,7 @@ def _at_factor(
     X: Matrix, places: np.ndarray, factor: float, targets: np.ndarray
 ) -> ExactKernel | KernelFeatures:
     """The same with a precision in units of the distances of the rows."""
-    unit = one_over_twice_mean_squared(own_distances(X))
+    unit = unit_of_precision(own_distances(X))
     return _regression(X, places, factor * unit, targets)
 
 

@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_choice import RIDGES, KernelChoice, descend, regression_of
 from protolabel.companions.row_distances import (
-    one_over_twice_mean_squared,
     own_distances,
+    unit_of_precision,
     weighted_rows,
 )
 
@@ -144,7 +144,7 @@ def squared_slopes(
 def _fit(X: Matrix, targets: np.ndarray, choice: KernelChoice) -> tuple[ExactKernel, float]:
     """The regression of the same precision, and its ridge of the smallest error."""
     squares = own_distances(X)
-    precision = choice.factor * one_over_twice_mean_squared(squares)
+    precision = choice.factor * unit_of_precision(squares)
     regression = regression_of(squares, targets, precision)
     return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 

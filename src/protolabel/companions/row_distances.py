@@ -39,8 +39,8 @@ def own_distances(X: Matrix, dtype: type[np.floating] = np.float64) -> np.ndarra
     return squares
 
 
-def one_over_twice_mean_squared(squares: np.ndarray) -> float:
-    """The unit of precisions: 1 / (2 d^2) of the mean distance d of two rows."""
+def unit_of_precision(squares: np.ndarray) -> float:
+    """1 / (2 d^2) of the mean distance d of two rows, by their squared distances."""
     if len(squares) < 2:
         return 1.0
     mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))

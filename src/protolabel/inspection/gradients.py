@@ -69,11 +69,11 @@ def kernel_gradients(
     offsets = 4 * np.square(np.broadcast_to(model.softness, model.intercept.shape))
     found = np.empty((len(labels), len(points), len(columns)))
     for place, label in enumerate(labels):
-        weights = kernel * model.coefficients[:, label]
-        value = weights.sum(axis=1) + model.intercept[label]
+        pulls = kernel * model.coefficients[:, label]
+        value = pulls.sum(axis=1) + model.intercept[label]
         slope = 1 / np.sqrt(value**2 + offsets[label])
         slope += 1 / np.sqrt((1 - value) ** 2 + offsets[label])
-        towards = points[:, columns] * weights.sum(axis=1)[:, None] - weights @ landmarks
+        towards = points[:, columns] * pulls.sum(axis=1)[:, None] - pulls @ landmarks
         found[place] = factors * slope[:, None] * towards
     return found
 
