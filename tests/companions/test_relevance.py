@@ -115,6 +115,13 @@ def test_columns_that_few_sparse_rows_have_keep_their_share_of_the_length():
     assert found.weights[12:].min() > found.weights[2:12].max()
 
 
+def test_rows_whose_columns_are_all_rare_have_no_weights():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((120, 2000), density=0.002, rng=rng, format="csr")
+    targets = rng.integers(2, size=(120, 2)).astype(float)
+    assert column_weights(X, targets, KernelChoice(0.0, 1.0, 1.0), rng) is None
+
+
 def test_a_column_that_one_half_knows_has_the_slope_of_that_half():
     unknown = np.nan
     slopes = [np.array([0.5, 0.5, unknown, unknown]), np.array([0.2, unknown, 0.8, unknown])]

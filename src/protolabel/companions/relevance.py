@@ -136,7 +136,9 @@ def squared_slopes(
         towards = np.asarray(turned @ says.reshape(n_rows, -1))
         here = turned[:, part]
         here = here.toarray() if sp.issparse(here) else here
-        slopes = here[:, :, None] * says.sum(axis=0) - towards.reshape(n_columns, len(part), -1)
+        slopes = here[:, :, None] * says.sum(axis=0) - towards.reshape(
+            n_columns, len(part), n_mixtures
+        )
         total += np.square(slopes, out=slopes).sum(axis=(1, 2))
     return total
 
