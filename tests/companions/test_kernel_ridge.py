@@ -174,7 +174,8 @@ def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(monkeypatch, labe
             weighted[others], Y[others], weighted[[row]], precision, model.ridge
         )
         assert np.allclose(scores[row], log_odds(expected, model.softness))
-    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_HONEST_WEIGHTS", 59)
+    some = ColumnWeights(found.weights, ((halves[0][1:], of_others[0]), (halves[1], of_others[1])))
+    monkeypatch.setattr(kernel_ridge, "column_weights", lambda *_: some)
     _, of_many = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     weighted, others = X * found.weights, np.arange(60) != 1
     expected = naive_kernel_ridge(

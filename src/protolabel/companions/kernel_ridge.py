@@ -39,9 +39,6 @@ _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
 _ROWS_FOR_RIDGE = 3000
 _ROWS_FOR_DISTANCE = 1000
-# Up to so many rows, the scores of a row are by weights that its labels had no part in. Of more
-# rows, each decides little.
-_ROWS_FOR_HONEST_WEIGHTS = 2000
 # Regression values this close to 0 or 1 are as good as there: in standard deviations of a label,
 # as the values of rare labels are all close to 0.
 _SOFTNESS_IN_DEVIATIONS = 0.2
@@ -169,7 +166,8 @@ def fit_kernel_ridge(
     softness = _SOFTNESS_IN_DEVIATIONS * np.sqrt(shares * (1 - shares))
     model = KernelRidge(X[places], precision, ridge, coefficients, intercept, softness, weights)
     values = regression.leave_one_out(ridge).astype(np.float64)
-    if found is not None and X.shape[0] <= _ROWS_FOR_HONEST_WEIGHTS:
+    # Where only some rows had a say there are so many that each of them decided little.
+    if found is not None and sum(len(rows) for rows, _ in found.by_others) == X.shape[0]:
         for rows, of_others in found.by_others:
             unseen = _at_factor(weighted_rows(X, of_others), places, choice.factor, targets)
             values[rows] = unseen.leave_one_out(ridge)[rows]

@@ -1,9 +1,10 @@
 """How much each column matters to a kernel regression of the labels.
 
 A column along which the regression is steep tells labels apart, one along which it is flat only
-blurs the distances of rows. So a regression is fitted, and every column is weighted by its root
-mean squared slope along it, summed over the labels: the diagonal of the average gradient outer
-product by which Radhakrishnan, Beaglehole, Pandit and Belkin (2024) make kernels learn features.
+blurs the distances of rows. So a regression is fitted, and every column is weighted by the root
+of the mean squared slope along it, over rows and labels: the diagonal of the average gradient
+outer product by which Radhakrishnan, Beaglehole, Pandit and Belkin (2024) make kernels learn
+features.
 
 Such weights follow the noise of few rows as well. They are kept only where weights from one half
 of the rows clearly lower the error of a regression on the other half.
@@ -134,11 +135,10 @@ def squared_slopes(
         # (n_rows, n_points, n_mixtures): how much each row has to say at each place.
         says = kernel[:, part, None] * coefficients[:, None, :]
         towards = np.asarray(turned @ says.reshape(n_rows, -1))
+        towards = towards.reshape(n_columns, len(part), n_mixtures)
         here = turned[:, part]
         here = here.toarray() if sp.issparse(here) else here
-        slopes = here[:, :, None] * says.sum(axis=0) - towards.reshape(
-            n_columns, len(part), n_mixtures
-        )
+        slopes = here[:, :, None] * says.sum(axis=0) - towards
         total += np.square(slopes, out=slopes).sum(axis=(1, 2))
     return total
 
