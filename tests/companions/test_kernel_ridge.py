@@ -36,6 +36,16 @@ def naive_kernel_ridge(X, Y, X_new, precision, ridge):
     return K_new @ solution[:n] + solution[n]
 
 
+def naive_nystroem(X, Y, landmarks, precision, ridge):
+    """Least squares on the kernel with some rows, with a penalty on the length of the function."""
+    K = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in landmarks] for a in X])
+    own = [[np.exp(-precision * np.sum((a - b) ** 2)) for b in landmarks] for a in landmarks]
+    features = np.column_stack([K, np.ones(len(X))])
+    penalty = np.zeros((features.shape[1], features.shape[1]))
+    penalty[:-1, :-1] = ridge * np.array(own)
+    return features @ np.linalg.solve(features.T @ features + penalty, features.T @ Y)
+
+
 def test_all_rows_as_landmarks_give_kernel_ridge_regression(labelled_rows):
     X, Y = labelled_rows
     model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
@@ -190,6 +200,10 @@ def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():
     assert model.weights is not None
     assert all((row == X).all(axis=1).any() for row in model.landmarks)
     assert (((scores > 0) == Y).mean()) > 0.8
+    expected = naive_nystroem(
+        X * model.weights, Y, model.landmarks * model.weights, model.precision, model.ridge
+    )
+    assert np.allclose(model.regression(X), expected, atol=1e-4)
 
 
 def texts_with_rare_words(n_rows=1200, n_rare=6000):
