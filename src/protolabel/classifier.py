@@ -145,8 +145,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Give a row that would get no label the one closest to its threshold.
     feature_scaling : {"tabular", "auto", "standard", "text", "unit", "none"}, default="tabular"
         Input scaling, see :class:`protolabel.preprocessing.features.FeatureScaler`. Dense rows
-        in memory that the first two take for counts, without negative values and mostly zero,
-        are treated as the same rows in a sparse matrix.
+        in memory that the first two take for texts are treated as the same rows in a sparse
+        matrix.
     early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the rows and stop when their log-loss has not
         fallen for ``n_iter_no_change`` epochs; the best epoch is kept.

@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.preprocessing.features import FeatureScaler
+from protolabel.preprocessing.features import FeatureScaler, compressed_counts
 
 
 @pytest.fixture
 def counts():
-    return sp.random(40, 12, density=0.2, format="csr", random_state=1)
+    found = sp.random(40, 12, density=0.2, format="csr", random_state=1)
+    found.data = np.ceil(5 * found.data)
+    return found
 
 
 def test_dense_columns_are_standardised():
@@ -53,6 +55,31 @@ def test_negative_values_are_never_taken_for_text():
     X = np.zeros((10, 10))
     X[0, 0] = -1
     assert FeatureScaler().fit(X).scaling_ == "standard"
+
+
+def test_fractions_of_any_length_are_amounts_and_not_texts(counts):
+    amounts = counts.toarray() + np.where(counts.toarray() > 0, 0.5, 0.0)
+    assert FeatureScaler("tabular").fit(amounts).scaling_ == "tabular"
+    lengths = np.linalg.norm(amounts, axis=1, keepdims=True)
+    scaled_texts = (amounts / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+    assert FeatureScaler("tabular").fit(scaled_texts).scaling_ == "text"
+
+
+@pytest.mark.parametrize(("size", "is_text"), [(5, True), (80, False), (1e9, False)])
+def test_a_column_that_leaves_nothing_of_the_others_makes_no_text(counts, size, is_text):
+    flags = (counts.toarray() > 0).astype(float)
+    X = np.column_stack([size * np.ones(40), flags, np.zeros((40, 8))])
+    assert FeatureScaler("tabular").fit(X).scaling_ == ("text" if is_text else "tabular")
+    sparse = FeatureScaler("tabular").fit(sp.csr_array(X))
+    assert sparse.scaling_ == ("text" if is_text else "standard")
+    assert type(compressed_counts(X, "tabular")) is (sp.csr_array if is_text else np.ndarray)
+
+
+def test_rows_in_parts_are_texts_when_all_of_them_are(counts):
+    X = counts.toarray()
+    assert FeatureScaler().fit_parts([X[:20], X[20:]]).scaling_ == "text"
+    amounts = np.where(X[20:] > 0, X[20:] + 0.5, 0.0)
+    assert FeatureScaler().fit_parts([X[:20], amounts]).scaling_ == "standard"
 
 
 def test_only_training_rows_decide_the_weights(counts):

@@ -16,8 +16,9 @@ Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
 class ColumnStatistics:
     """Columns of a table that is never held at once.
 
-    ``mean``, ``variance`` and ``n_nonzero`` (n_features,); ``zero_share`` and ``smallest`` are of
-    all cells.
+    ``mean``, ``variance`` and ``n_nonzero`` (n_features,); ``zero_share``, ``smallest`` and
+    ``is_whole`` are of all cells, ``length_range`` the smallest and largest length of a row that
+    is not zero.
     """
 
     n_rows: int
@@ -26,8 +27,16 @@ class ColumnStatistics:
     n_nonzero: np.ndarray
     zero_share: float
     smallest: float
+    is_whole: bool
+    length_range: tuple[float, float]
     is_sparse: bool
     dtype: np.dtype[Any]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Root mean square of the cells of each column that are not zero, (n_features,)."""
+        squares = self.n_rows * (self.variance + self.mean**2)
+        return np.asarray(np.sqrt(squares / np.maximum(self.n_nonzero, 1)))
 
     @classmethod
     def of(cls, parts: Iterable[Matrix]) -> ColumnStatistics:
@@ -43,13 +52,18 @@ class ColumnStatistics:
         >>> found.mean.tolist(), found.n_rows
         ([3.0], 3)
         """
-        n_rows, smallest = 0, np.inf
+        n_rows, smallest, is_whole = 0, np.inf, True
+        shortest, longest = np.inf, 0.0
         mean = squares = n_nonzero = np.zeros(0)
         for part in parts:
             n_part = part.shape[0]
             part_mean, part_squares = _moments(part)
             counts = np.asarray((part != 0).sum(axis=0)).ravel().astype(np.float64)
             smallest = min(smallest, float(part.min()) if n_part else np.inf)
+            is_whole = is_whole and _is_whole(part)
+            lengths = _lengths(part)
+            shortest = min(shortest, lengths[lengths > 0].min(initial=np.inf))
+            longest = max(longest, lengths.max(initial=0.0))
             if n_rows == 0:
                 mean, squares, n_nonzero = part_mean, part_squares, counts
             else:
@@ -70,6 +84,8 @@ class ColumnStatistics:
             n_nonzero=n_nonzero,
             zero_share=1 - float(n_nonzero.sum()) / n_cells,
             smallest=smallest,
+            is_whole=is_whole,
+            length_range=(float(shortest), float(longest)),
             is_sparse=is_sparse,
             dtype=dtype,
         )
@@ -84,3 +100,15 @@ def _moments(part: Matrix) -> tuple[np.ndarray, np.ndarray]:
     mean = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
     squares = np.asarray(part.multiply(part).sum(axis=0, dtype=np.float64)).ravel()
     return mean, np.maximum(squares - n_part * mean**2, 0.0)
+
+
+def _is_whole(part: Matrix) -> bool:
+    values = part.data if sp.issparse(part) else part
+    return bool((values == np.rint(values)).all())
+
+
+def _lengths(part: Matrix) -> np.ndarray:
+    if sp.issparse(part):
+        part = part.astype(np.float64)
+        return np.sqrt(np.asarray(part.multiply(part).sum(axis=1)).ravel())
+    return np.asarray(np.linalg.norm(part.astype(np.float64, copy=False), axis=1))

@@ -21,6 +21,10 @@ _CHOOSING = ("auto", "tabular")
 # Rules that leave the length of a row as it comes.
 _BY_COLUMN = ("tabular", "standard")
 _TEXT_ZERO_SHARE = 0.8
+# Words differ in how often a row has them, but not by more than this; ages beside flags do.
+_TEXT_RANGE_OF_SIZES = 30.0
+# Rows of equal length, up to rounding, are texts that somebody has scaled already.
+_EQUAL_LENGTHS = 1e-3
 # A single row of ten thousand that differs gives an even column a variance of 1e-4.
 _EVEN_NOISE = 1e-9
 
@@ -36,9 +40,12 @@ class FeatureScaler:
         ``log((1 + n) / (1 + df)) + 1``, where df counts the rows in which it is not zero,
         and scales each row to the same length; it keeps sparse data sparse. ``"unit"`` only
         scales the rows. ``"auto"`` takes
-        ``"text"`` for sparse input and for dense input without negative values of which at
-        least 80 % are zero, ``"standard"`` otherwise. ``"tabular"`` does the same, but draws
-        outliers in and takes codes apart before it standardises, see
+        ``"text"`` for sparse input, and for dense input that looks like texts: no negative
+        values, at least 80 % zeros, and either whole numbers or rows of equal length. It takes
+        ``"standard"`` otherwise, and where the values of a column are more than 30 times those
+        of the median column: as a part of the length of a row, such a column would leave
+        nothing of the others. ``"tabular"`` does the same, but draws
+        outliers of dense input in and takes codes apart before it standardises, see
         ``protolabel.preprocessing.table_columns``. Sparse input is never centred.
     row_norm : float, default=4.0
         Length of the rows after ``"text"`` and ``"unit"``. Rows of length one are too short
@@ -155,13 +162,13 @@ class FeatureScaler:
     def _rule_for(self, found: ColumnStatistics) -> str:
         if self.scaling not in _CHOOSING:
             return self.scaling
-        if found.is_sparse or _are_counts(found.zero_share, found.smallest):
+        if _are_texts(found):
             return "text"
-        return "standard" if self.scaling == "auto" else "tabular"
+        return "standard" if self.scaling == "auto" or found.is_sparse else "tabular"
 
 
 def compressed_counts(X: Matrix, scaling: Scaling) -> Matrix:
-    """Dense rows that a rule takes for counts as CSR, which is what they are; others unchanged.
+    """Dense rows that a rule takes for texts as CSR, which is what they are; others unchanged.
 
     A table is then the same to all that follows, in whichever of the two forms it comes.
 
@@ -175,12 +182,22 @@ def compressed_counts(X: Matrix, scaling: Scaling) -> Matrix:
     """
     if not isinstance(X, np.ndarray) or scaling not in _CHOOSING:
         return X
-    zero_share = 1 - np.count_nonzero(X) / X.size
-    return sp.csr_array(X) if _are_counts(zero_share, float(X.min())) else X
+    if np.count_nonzero(X) > (1 - _TEXT_ZERO_SHARE) * X.size:
+        return X
+    return sp.csr_array(X) if _are_texts(ColumnStatistics.of([X])) else X
 
 
-def _are_counts(zero_share: float, smallest: float) -> bool:
-    return zero_share >= _TEXT_ZERO_SHARE and smallest >= 0
+def _are_texts(found: ColumnStatistics) -> bool:
+    """Whether rows are bags of words, of which their direction tells more than their length."""
+    sizes = found.sizes[found.n_nonzero > 0]
+    if sizes.size and sizes.max() > _TEXT_RANGE_OF_SIZES * np.median(sizes):
+        return False
+    if found.is_sparse:
+        return True
+    shortest, longest = found.length_range
+    are_scaled = longest <= (1 + _EQUAL_LENGTHS) * shortest
+    is_sparse_like = found.zero_share >= _TEXT_ZERO_SHARE and found.smallest >= 0
+    return is_sparse_like and (found.is_whole or are_scaled)
 
 
 def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
