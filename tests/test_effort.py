@@ -81,12 +81,17 @@ def test_thresholds_that_are_not_tuned_are_log_odds_of_zero(n_samples, rule):
     assert (model.predict(X) == (model.predict_proba(X) > 0.5)).all()
 
 
-def test_a_new_label_has_the_median_of_the_thresholds():
+def test_a_new_label_has_the_median_of_the_thresholds_in_scores_of_the_networks():
     X, Y = unequal_labels()
     model = PNMLClassifier(max_epochs=2, n_trees=10, random_state=0).fit(X, Y)
-    before = model.thresholds_.copy()
+    before, fusion = model.thresholds_.copy(), model.model_.fusion
+    assert (fusion.shifts != 0).all()
     model.add_label(X[:9])
-    assert model.thresholds_[-1] == pytest.approx(np.median(before))
+    alike = [
+        fusion.slopes.sum() * model.thresholds_[-1] + fusion.intercept + shift
+        for shift in fusion.shifts
+    ]
+    assert np.median(np.array(alike) - before) == pytest.approx(0.0, abs=1e-9)
     np.testing.assert_array_equal(model.thresholds_[:-1], before)
 
 

@@ -87,6 +87,18 @@ def untidy(X):
     return rows
 
 
+def test_stored_zeros_are_zeros(method, rows):
+    X, Y = rows
+    zeros = sp.csr_array(np.where(X == 0, 1.0, X))
+    zeros.data[X.ravel() == 0] = 0.0
+    assert zeros.nnz > np.count_nonzero(X)
+    assert np.array_equal(zeros.toarray(), X)
+    scores = method.fit(zeros, Y).decision_function(zeros)
+    assert zeros.nnz > np.count_nonzero(X)
+    expected = method.fit(sp.csr_array(X), Y).decision_function(sp.csr_array(X))
+    assert np.array_equal(scores, expected)
+
+
 def test_untidy_sparse_rows_are_read_right_and_left_alone(method, rows):
     X, Y = rows
     given = untidy(X)

@@ -19,7 +19,7 @@ from protolabel.companions.forest import Forest, fit_forest
 from protolabel.companions.fusion import Fusion, fit_fusion
 from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.companions.prototype_forest import PrototypeForest, fit_prototype_forest
-from protolabel.datasets.row_source import CheckedRows
+from protolabel.datasets.matrix_digest import matrix_digest
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.pnml.callbacks import Callback, EpochRecord
@@ -78,7 +78,7 @@ class FitOptions:
 
 @dataclass(frozen=True)
 class FittedModel:
-    """All that predictions need: no training row is kept."""
+    """All that predictions need. Companions keep training rows, scaled, and their labels."""
 
     network: PrototypeNetwork
     scaler: FeatureScaler
@@ -129,15 +129,16 @@ class FittedModel:
             )
         embedded = network.embed(self._rows(X_positive))
         others = None if X_negative is None else network.embed(self._rows(X_negative))
-        counted = self.decision.thresholds
-        fusion = self.fusion
+        thresholds, fusion = self.decision.thresholds, self.fusion
         if fusion is not None:
-            counted = counted[fusion.learned] if fusion.learned.any() else counted
+            # The new label has the score of the networks alone, without a share of the prior.
+            thresholds = fusion.of_first_learner(thresholds - fusion.shifts)
+            thresholds = thresholds[fusion.learned] if fusion.learned.any() else thresholds
             fusion = fusion.with_label()
         return replace(
             self,
             network=network_with_label(network, embedded, others),
-            decision=self.decision.with_label(float(np.median(counted))),
+            decision=self.decision.with_label(float(np.median(thresholds))),
             fusion=fusion,
         )
 
@@ -238,8 +239,8 @@ def _fingerprint(
 ) -> dict[str, str]:
     """All that the trained network depends on."""
     return {
-        "features": _digest(X),
-        "labels": _digest(Y),
+        "features": matrix_digest(X),
+        "labels": matrix_digest(Y),
         "seed": str(options.seed),
         "settings": hashlib.sha256(repr(asdict(settings)).encode()).hexdigest(),
         "options": hashlib.sha256(repr(asdict(options)).encode()).hexdigest(),
@@ -247,20 +248,6 @@ def _fingerprint(
         "protolabel": __version__,
         "torch": torch.__version__,
     }
-
-
-def _digest(matrix: Matrix) -> str:
-    if isinstance(matrix, CheckedRows):
-        digest = hashlib.sha256(str(matrix.shape).encode())
-        for part in matrix.parts():
-            digest.update(_digest(part).encode())
-        return digest.hexdigest()
-    parts = (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
-    digest = hashlib.sha256(str(matrix.shape).encode())
-    for part in parts:
-        digest.update(str(part.dtype).encode())
-        digest.update(np.ascontiguousarray(part).data)
-    return digest.hexdigest()
 
 
 def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:

@@ -36,6 +36,18 @@ def test_a_budget_is_spent_and_an_interrupted_search_goes_on(protolabel, songs, 
     assert protolabel(*command).result == first
 
 
+def test_what_was_found_on_other_data_is_not_known(protolabel, songs, tmp_path):
+    command = [
+        *("tune", songs, *KNN, "--space", "n_neighbors=3,15"),
+        *("--storage", tmp_path / "found", "--json"),
+    ]
+    first = protolabel(*command).result
+    assert protolabel(*command).result == first
+    header, *lines = songs.read_text().splitlines()
+    songs.write_text("\n".join([header, *lines[: len(lines) // 2]]) + "\n")
+    assert protolabel(*command).result["value"] != first["value"]
+
+
 def test_people_get_the_settings_and_the_command(protolabel, songs):
     done = protolabel("tune", songs, *KNN, "--search", "grid", "--space", "n_neighbors=5,7")
     assert done.stdout.startswith("Best of 2 candidates (2 combinations)")

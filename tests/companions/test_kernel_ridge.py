@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
 
 from protolabel.companions import kernel_ridge, relevance
 from protolabel.companions.kernel_ridge import fit_kernel_ridge, log_odds
@@ -184,14 +185,46 @@ def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(monkeypatch, labe
             weighted[others], Y[others], weighted[[row]], precision, model.ridge
         )
         assert np.allclose(scores[row], log_odds(expected, model.softness))
-    some = ColumnWeights(found.weights, ((halves[0][1:], of_others[0]), (halves[1], of_others[1])))
-    monkeypatch.setattr(kernel_ridge, "column_weights", lambda *_: some)
+    monkeypatch.setattr(kernel_ridge, "_fits_its_own", lambda *_: False)
     _, of_many = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     weighted, others = X * found.weights, np.arange(60) != 1
     expected = naive_kernel_ridge(
         weighted[others], Y[others], weighted[[1]], model.precision, model.ridge
     )
     assert np.allclose(of_many[1], log_odds(expected, model.softness))
+
+
+@pytest.mark.parametrize(
+    ("n_with_a_say", "their_error", "fits"),
+    [(100, 1.0, True), (51, 1.0, True), (40, 1.0, False), (40, 0.95, False), (40, 0.8, True)],
+)
+def test_weights_fit_their_own_rows_where_those_err_less_than_others(
+    n_with_a_say, their_error, fits
+):
+    first, second = np.array_split(np.arange(n_with_a_say), 2)
+    found = ColumnWeights(np.ones(2), ((first, np.ones(2)), (second, np.ones(2))))
+    errors = np.ones((100, 3))
+    errors[:n_with_a_say] = their_error
+    assert kernel_ridge._fits_its_own(errors, found) is fits
+
+
+def test_wide_rows_do_not_believe_in_weights_of_their_own():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(320, 400))
+    Y = (X[:, :3] @ np.ones((3, 1)) + rng.normal(size=(320, 1)) > 1).astype(int)
+    train = slice(0, 120)
+    model, scores = fit_kernel_ridge(X[train], sp.csr_array(Y[train]), np.random.default_rng(1))
+    honest = roc_auc_score(Y[120:], model.scores(X[120:]))
+    assert roc_auc_score(Y[train], scores) < honest + 0.1
+
+
+def test_rows_that_only_rounding_tells_apart_give_finite_scores():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.2, size=(150, 9)).astype(float)
+    X = np.column_stack([1.7e9 + rng.uniform(0, 3e7, 150), counts])
+    X = FeatureScaler("text").fit_transform(sp.csr_array(X))
+    _, scores = fit_kernel_ridge(X, sp.csr_array((counts[:, :3] > 0).astype(int)), rng)
+    assert np.isfinite(scores).all()
 
 
 def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():

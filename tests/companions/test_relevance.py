@@ -20,7 +20,7 @@ def rows_of(n_rows, n_idle, seed=0):
 
 def choice_for(X, targets):
     squares = own_distances(X)
-    return best_of_grid(squares, targets, unit_of_precision(squares))
+    return best_of_grid(squares, targets, unit_of_precision(X, squares))
 
 
 def naive_squared_slopes(X, kernel_of, coefficients, step=1e-5):

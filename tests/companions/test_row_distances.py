@@ -44,6 +44,7 @@ def test_weighted_distances_equal_those_of_weighted_rows(as_rows):
 
 def test_the_unit_of_precisions_is_that_of_the_mean_distance():
     X = np.array([[0.0], [1.0], [3.0]])
-    assert unit_of_precision(own_distances(X)) == pytest.approx(1 / (2 * 2.0**2))
-    assert unit_of_precision(own_distances(X[:1])) == 1.0
-    assert unit_of_precision(own_distances(np.ones((4, 2)))) == 1.0
+    assert unit_of_precision(X, own_distances(X)) == pytest.approx(1 / (2 * 2.0**2))
+    assert unit_of_precision(X[:1], own_distances(X[:1])) == 1.0
+    zeros = np.zeros((4, 2))
+    assert unit_of_precision(zeros, own_distances(zeros)) == 1.0

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolabel.decision import CalibratedMultilabelClassifier, reliability_diagram
-from protolabel.decision.calibration import BetaMap, SigmoidMap, fit_calibration, fit_map
+from protolabel.decision.calibration import BetaMap, fit_calibration, fit_map
 from protolabel.metrics import expected_calibration_error, macro_auc, reliability_curve
 
 METHODS = ["sigmoid", "isotonic", "beta"]
@@ -230,5 +230,12 @@ def test_bad_input_is_refused_with_a_reason(call, message):
         call()
 
 
-def test_maps_are_plain_values():
-    assert SigmoidMap(1.0, 0.0) == SigmoidMap(1.0, 0.0)
+@pytest.mark.parametrize("method", METHODS)
+def test_an_infinite_score_has_the_same_probability_in_any_company(method):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(60, 2))
+    found = fit_calibration(scores, (scores > 0.3).astype(int), method=method)
+    alone = found.probabilities([[np.inf, -np.inf]])
+    beside = found.probabilities([[np.inf, -np.inf], [50.0, -50.0]])
+    assert np.array_equal(alone[0], beside[0])
+    assert (beside[0] >= beside[1]).tolist()[0]

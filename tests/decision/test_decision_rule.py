@@ -99,6 +99,7 @@ def test_at_least_one_label_goes_to_rows_without_any():
     rule = DecisionRule(np.array([0.0, 1.0]), np.ones(2))
     assert rule.decide([[-2.0, 0.0]]).tolist() == [[0, 0]]
     assert rule.decide([[-2.0, 0.0]], at_least_one=True).tolist() == [[0, 1]]
+    assert rule.decide([[-np.inf, -np.inf]], at_least_one=True).sum() >= 1
 
 
 def test_one_label_has_no_rival():

@@ -15,6 +15,7 @@ from protolabel.decision.thresholds import (
     tune_global,
     tune_per_label,
 )
+from protolabel.decision.tuning import tune_thresholds
 
 
 def random_case(seed, n_samples=50, n_labels=5, decimals=2):
@@ -178,3 +179,9 @@ def test_large_input_is_subsampled_with_a_seed():
 def test_bad_input_is_refused_with_a_reason(call, message):
     with pytest.raises(ValueError, match=message):
         call(*random_case(0))
+
+
+@pytest.mark.parametrize("rule", ["global", "per_label", "cardinality", "rowwise"])
+def test_every_rule_takes_labels_as_lists(rule):
+    scores, Y = [[2.0, -1.0], [-1.5, 1.0], [1.0, -2.0]], [[1, 0], [0, 1], [1, 0]]
+    assert tune_thresholds(rule, scores, Y).thresholds.shape == (2,)

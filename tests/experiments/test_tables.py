@@ -49,6 +49,17 @@ def test_arms_are_ranked_on_the_datasets_that_all_of_them_finished(record):
     assert 0 < ranking.friedman.p_f < 1
 
 
+def test_folds_of_different_seeds_make_no_whole(record):
+    halves = [(0, 0), (1, 1)]
+    records = [
+        replace(record, unit=replace(record.unit, n_folds=2, seed=seed, fold=fold, method=method))
+        for method, units in (("pnml-single", [(0, 0), (0, 1)]), ("pnml-multiple", halves))
+        for seed, fold in units
+    ]
+    assert score_table(records[:2], "accuracy").datasets == (record.unit.dataset,)
+    assert score_table(records, "accuracy").datasets == ()
+
+
 def test_ranks_need_a_dataset_that_all_finished(record):
     records = [cell(record, dataset="yeast"), cell(record, dataset="scene", method="pnml")]
     with pytest.raises(ValueError, match="no dataset on which all methods have all their folds"):

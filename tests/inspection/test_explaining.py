@@ -139,12 +139,13 @@ def test_half_of_a_flip_of_one_feature_is_not_enough(model, data):
 
 def test_flips_stay_within_the_training_values(model, data):
     X, _ = data
-    for label in explain(model, X[1], X_train=X).labels:
-        if label.flip is not None:
-            for change in label.flip.changes:
-                column = X[:, change.feature]
-                slack = 0.01 * np.ptp(column)
-                assert column.min() - slack <= change.after <= column.max() + slack
+    flips = [label.flip for label in explain(model, X[1], X_train=X).labels]
+    changes = [change for flip in flips if flip is not None for change in flip.changes]
+    assert changes
+    for change in changes:
+        column = X[:, change.feature]
+        slack = 0.01 * np.ptp(column)
+        assert column.min() - slack <= change.after <= column.max() + slack
 
 
 def test_words_are_removed_added_or_doubled(word_model, words):
@@ -155,11 +156,11 @@ def test_words_are_removed_added_or_doubled(word_model, words):
     (label,) = found.labels
     assert label.pulls[0].feature == 0
     assert all(pull.value != 0 for pull in label.pulls)
-    if label.flip is not None:
-        assert all(
-            change.before == 0 or change.after in (0, 2 * change.before)
-            for change in label.flip.changes
-        )
+    assert label.flip is not None
+    assert all(
+        change.before == 0 or change.after in (0, 2 * change.before)
+        for change in label.flip.changes
+    )
 
 
 def test_sparse_and_dense_rows_have_the_same_explanation(word_model, words):

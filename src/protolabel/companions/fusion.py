@@ -59,6 +59,18 @@ class Fusion:
             total += slope * values
         return np.where(self.learned, total, scores[0])
 
+    def of_first_learner(self, pooled: np.ndarray) -> np.ndarray:
+        """Scores of the first learner at which all learners alike would give pooled ones.
+
+        Examples
+        --------
+        >>> fusion = Fusion(np.array([0.5, 1.5]), -1.0, np.array([True]))
+        >>> fusion.of_first_learner(np.array([3.0])).tolist()
+        [2.0]
+        """
+        total = self.slopes.sum()
+        return np.asarray((pooled - self.intercept) / (total if total > 0 else 1.0))
+
     def with_label(self) -> Fusion:
         """The same with one more label, which keeps its first score."""
         learned = np.append(self.learned, False)

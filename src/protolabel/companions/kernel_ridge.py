@@ -20,7 +20,7 @@ from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_choice import RIDGES, KernelChoice, best_of_grid, descend
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
 from protolabel.companions.label_priors import label_shares
-from protolabel.companions.relevance import column_weights
+from protolabel.companions.relevance import ColumnWeights, column_weights
 from protolabel.companions.row_distances import (
     as_columns,
     distances_by_products,
@@ -39,6 +39,11 @@ _ROWS_FOR_PRECISION = 1000
 # Rows that decide the ridge where all are landmarks: few enough to factorise several times.
 _ROWS_FOR_RIDGE = 3000
 _ROWS_FOR_DISTANCE = 1000
+# Rows whose labels decided weights get scores by weights of others, which takes two regressions
+# more: where they are most of the rows, or where their errors are smaller than those of the others
+# by this share. Of many labels each decides too little for that.
+_LARGEST_SHARE_OF_A_SAY = 0.5
+_LARGEST_OPTIMISM = 0.1
 # Regression values this close to 0 or 1 are as good as there: in standard deviations of a label,
 # as the values of rare labels are all close to 0.
 _SOFTNESS_IN_DEVIATIONS = 0.2
@@ -166,19 +171,29 @@ def fit_kernel_ridge(
     softness = _SOFTNESS_IN_DEVIATIONS * np.sqrt(shares * (1 - shares))
     model = KernelRidge(X[places], precision, ridge, coefficients, intercept, softness, weights)
     values = regression.leave_one_out(ridge).astype(np.float64)
-    # Where only some rows had a say there are so many that each of them decided little.
-    if found is not None and sum(len(rows) for rows, _ in found.by_others) == X.shape[0]:
+    if found is not None and _fits_its_own(np.square(values - targets), found):
         for rows, of_others in found.by_others:
             unseen = _at_factor(weighted_rows(X, of_others), places, choice.factor, targets)
             values[rows] = unseen.leave_one_out(ridge)[rows]
     return model, log_odds(values, softness)
 
 
+def _fits_its_own(errors: np.ndarray, found: ColumnWeights) -> bool:
+    """Whether rows that had a say in the weights have smaller errors than new rows would."""
+    had_say = np.zeros(len(errors), dtype=bool)
+    for rows, _ in found.by_others:
+        had_say[rows] = True
+    if had_say.mean() > _LARGEST_SHARE_OF_A_SAY:
+        return True  # Too few others to compare them with.
+    return bool(errors[had_say].mean() < (1 - _LARGEST_OPTIMISM) * errors[~had_say].mean())
+
+
 def _choose(
     X: Matrix, targets: np.ndarray, for_distance: np.ndarray, for_precision: np.ndarray
 ) -> tuple[float, KernelChoice]:
     """The precision and ridge of the smallest error on some rows."""
-    unit = unit_of_precision(own_distances(X[for_distance]))
+    some = X[for_distance]
+    unit = unit_of_precision(some, own_distances(some))
     squares = own_distances(X[for_precision])
     choice = best_of_grid(squares, targets[for_precision], unit)
     return unit * choice.factor, choice
@@ -229,7 +244,7 @@ def _at_factor(
     X: Matrix, places: np.ndarray, factor: float, targets: np.ndarray
 ) -> ExactKernel | KernelFeatures:
     """The same with a precision in units of the distances of the rows."""
-    unit = unit_of_precision(own_distances(X))
+    unit = unit_of_precision(X, own_distances(X))
     return _regression(X, places, factor * unit, targets)
 
 

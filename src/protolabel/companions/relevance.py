@@ -146,7 +146,7 @@ def squared_slopes(
 def _fit(X: Matrix, targets: np.ndarray, choice: KernelChoice) -> tuple[ExactKernel, float]:
     """The regression of the same precision, and its ridge of the smallest error."""
     squares = own_distances(X)
-    precision = choice.factor * unit_of_precision(squares)
+    precision = choice.factor * unit_of_precision(X, squares)
     regression = regression_of(squares, targets, precision)
     return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 

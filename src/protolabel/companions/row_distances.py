@@ -14,6 +14,8 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
+# Distances this small beside the lengths of rows are rounding: they would tell equal rows apart.
+_SMALLEST_DISTANCE = 1e-4
 
 
 def gaussian_kernel(
@@ -39,11 +41,13 @@ def own_distances(X: Matrix, dtype: type[np.floating] = np.float64) -> np.ndarra
     return squares
 
 
-def unit_of_precision(squares: np.ndarray) -> float:
+def unit_of_precision(X: Matrix, squares: np.ndarray) -> float:
     """1 / (2 d^2) of the mean distance d of two rows, by their squared distances."""
     if len(squares) < 2:
         return 1.0
     mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))
+    length = float(np.sqrt(row_squares(X.astype(np.float64, copy=False)).mean()))
+    mean = max(mean, _SMALLEST_DISTANCE * length)
     return 1 / (2 * mean**2) if mean > 0 else 1.0
 
 

@@ -9,7 +9,7 @@ _MAX_SHORT = np.iinfo(np.int32).max
 
 
 def tidy_rows(X: sp.csr_array) -> sp.csr_array:
-    """The same rows with every cell stored once, in order, under short column numbers.
+    """The same rows with every cell that is not zero stored once, in order, under short numbers.
 
     What is tidy is returned as it is; nothing is changed in place.
 
@@ -24,10 +24,15 @@ def tidy_rows(X: sp.csr_array) -> sp.csr_array:
     >>> rows = sp.csr_array((halves, columns, starts), shape=(1, 4))
     >>> tidy_rows(rows).data.tolist(), rows.data.tolist()
     ([3.0], [1.0, 2.0])
+    >>> tidy_rows(sp.csr_array((np.zeros(2), columns, starts), shape=(1, 4))).nnz
+    0
     """
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    if not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
     # Trees of scikit-learn and some solvers take no long column numbers.
     if X.indices.dtype != np.int32 and max(X.nnz, *X.shape) <= _MAX_SHORT:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)

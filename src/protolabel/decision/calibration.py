@@ -28,6 +28,8 @@ METHODS = ("sigmoid", "isotonic", "beta")
 MAX_POOLED_CELLS = 500_000
 # Two numbers need fewer.
 _CELLS_OF_A_LINE = 50_000
+# Infinite scores are as good as this one, of which slopes do not overflow.
+_LARGEST_SCORE = 1e100
 # A line that moves the log-odds by less than this over all scores tells nothing.
 _SMALLEST_SPREAD = 1e-6
 
@@ -116,7 +118,8 @@ class LabelCalibration:
         ndarray of shape (n_samples, n_labels)
             Between 0 and 1, rising with the scores of a label.
         """
-        matrix = keep_finite(as_score_matrix(scores))
+        # A score must not depend on what else is scored with it.
+        matrix = np.clip(as_score_matrix(scores), -_LARGEST_SCORE, _LARGEST_SCORE)
         if matrix.shape[1] != len(self.maps):
             raise ValueError(
                 f"scores has {matrix.shape[1]} labels but the calibration was fitted on "

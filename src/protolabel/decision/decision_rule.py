@@ -112,7 +112,7 @@ class DecisionRule:
         # The best label of a row is one of those above their threshold, and needs no more.
         rows, labels = np.nonzero(predicted * self._is_rival)
         if rows.size > 1:
-            excess = np.minimum(matrix[rows, labels] - self.thresholds[labels], _CERTAIN)
+            excess = np.clip(matrix[rows, labels] - self.thresholds[labels], -_CERTAIN, _CERTAIN)
             best = np.full(len(matrix), -_CERTAIN)
             np.maximum.at(best, rows, excess)
             needed = self._raises(excess, best[rows], self.handicaps[labels])

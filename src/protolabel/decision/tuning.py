@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protolabel.decision._scores import as_label_matrix
 from protolabel.decision.objectives import check_objective
 from protolabel.decision.thresholds import (
     ThresholdRule,
@@ -65,9 +66,10 @@ def tune_thresholds(
     if rule == "prior_tilted":
         return tune_prior_tilted(scores, Y, objective=objective, rng=rng)
     if rule == "global":
-        return tune_global(scores, Y, objective=objective)
+        return tune_global(scores, Y, objective=objective, rng=rng)
     if rule == "per_label":
         return tune_per_label(scores, Y, objective=objective, shrinkage=shrinkage, rng=rng)
     if rule == "cardinality":
-        return match_cardinality(scores, Y.sum() / Y.shape[0])
+        truth = as_label_matrix(Y, np.shape(scores))
+        return match_cardinality(scores, truth.sum() / truth.shape[0])
     raise ValueError("The rule 'fixed' has no threshold to tune.")

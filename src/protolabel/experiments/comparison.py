@@ -109,18 +109,24 @@ def score_table(records: Sequence[Record], metric: str) -> ScoreTable:
         Input of :mod:`protolabel.experiments.statistics`.
     """
     groups = records_by_arm(records)
-    complete = {key for key, group in groups.items() if len(group) % group[0].unit.n_folds == 0}
     arms = tuple(dict.fromkeys(arm for _, arm in groups))
     datasets = tuple(
         dataset
         for dataset in dict.fromkeys(dataset for dataset, _ in groups)
-        if all((dataset, arm) in complete for arm in arms)
+        if _are_complete([groups.get((dataset, arm), []) for arm in arms])
     )
     means = fold_means(records)
     values = np.array(
         [[means[dataset, arm][metric] for arm in arms] for dataset in datasets], dtype=np.float64
     ).reshape(len(datasets), len(arms))
     return ScoreTable(metric, datasets, arms, values)
+
+
+def _are_complete(arms: Sequence[Sequence[Record]]) -> bool:
+    """Whether all arms of a dataset have all folds of the same seeds."""
+    folds = [{(r.unit.seed, r.unit.n_folds, r.unit.fold) for r in group} for group in arms]
+    whole = {(seed, n, fold) for seed, n, _ in set().union(*folds) for fold in range(n)}
+    return bool(whole) and all(found == whole for found in folds)
 
 
 def rank_arms(records: Sequence[Record], metric: str) -> Ranking:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.datasets.matrix_digest import matrix_digest
 from protolabel.experiments.tuning import search_space, tune_settings
 from protolabel.experiments.unit import Unit, check_tuning, freeze_settings
 from protolabel.methods import find_method
@@ -116,14 +117,15 @@ def search_settings(
     >>> search_settings(build_method("ml-knn", {}), data, plan).settings
     {'n_neighbors': 15}
     """
-    unit = plan.unit(data.name)
+    rows = np.arange(data.Y.shape[0])
+    X, Y = fit_inputs(data.content, rows).encode(data.content), sp.csr_array(data.Y)
+    # Candidates that were tried on other data under the same name are not known.
+    unit = plan.unit(f"{data.name} {matrix_digest(X)[:16]} {matrix_digest(Y)[:16]}")
     space = search_space(unit)
     unknown = sorted(set(space) - set(model.get_params(deep=False)))
     if unknown:
         raise ValueError(f"The method {plan.method!r} has no parameter {unknown[0]!r} to search.")
-    rows = np.arange(data.Y.shape[0])
-    X = fit_inputs(data.content, rows).encode(data.content)
-    params, search = tune_settings(unit, model, X, sp.csr_array(data.Y), studies=storage)
+    params, search = tune_settings(unit, model, X, Y, studies=storage)
     return SearchResult(
         settings=params,
         value=search.best_value,
