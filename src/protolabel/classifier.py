@@ -135,7 +135,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     thresholds : {"rowwise", "prior_tilted", "global", "per_label", "cardinality", "fixed"}, \
             default="rowwise"
         Decision thresholds of a multi-label target, tuned on the out-of-fold scores of
-        ``cross_fit`` when there are at least 100 rows: along the priors and the F1 of the
+        ``cross_fit`` when there are at least 10 rows: along the priors and the F1 of the
         labels with a handicap behind the best label of a row, along the priors alone, one for
         all, one per label, or such that the mean number of labels is kept. ``"fixed"``, and
         what holds without those scores, are log-odds of zero.

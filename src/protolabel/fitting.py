@@ -38,8 +38,9 @@ from protolabel.version import __version__
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 Companion = KernelRidge | Forest | PrototypeForest
 
-# With fewer out-of-fold rows a tuned threshold follows noise; log-odds of zero are kept then.
-MIN_ROWS_TO_TUNE_THRESHOLDS = 100
+# With fewer out-of-fold rows it was not tried whether tuned thresholds pay; log-odds of zero are
+# kept then.
+MIN_ROWS_TO_TUNE_THRESHOLDS = 10
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
 _MAX_JUDGED_CELLS = 2**24
 

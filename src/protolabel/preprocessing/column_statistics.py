@@ -110,5 +110,5 @@ def _is_whole(part: Matrix) -> bool:
 def _lengths(part: Matrix) -> np.ndarray:
     if sp.issparse(part):
         part = part.astype(np.float64)
-        return np.sqrt(np.asarray(part.multiply(part).sum(axis=1)).ravel())
-    return np.asarray(np.linalg.norm(part.astype(np.float64, copy=False), axis=1))
+        return np.asarray(np.sqrt(part.multiply(part).sum(axis=1))).ravel()
+    return np.asarray(np.linalg.norm(np.asarray(part, dtype=np.float64), axis=1))
