@@ -102,12 +102,12 @@ def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path
         for i in range(2200)
     )
     dataset = read_csv(write(tmp_path, "size,number,word,truth,empty,tags\n" + rows))
-    assert dataset.feature_names == ("size", "number", "word=red", "truth")
+    assert dataset.feature_names == ("size", "number", "word=red", "truth=yes")
     _, number, word, truth = dataset.X.T
     assert np.array_equal(np.isnan(number), np.arange(2200) < 1000)
     assert number[1000:].tolist() == list(range(1000, 2200))
     assert np.flatnonzero(word).tolist() == [2100]
-    assert np.array_equal(np.isnan(truth), np.arange(2200) <= 1500)
+    assert np.array_equal(truth == 1, np.arange(2200) > 1500)
     assert "column 'empty' was dropped: it holds no value" in dataset.provenance.notes
 
 
@@ -300,3 +300,43 @@ def test_the_words_of_goemotions_come_from_its_training_part(benchmark_data: Pat
     train = dataset.X[dataset.split.train]
     assert (np.asarray((train > 0).sum(axis=0)).ravel() >= 2).all()
     assert dataset.split.validation.size == 5426
+
+
+@pytest.mark.parametrize(("yes", "blank"), [("yes", ""), ("1", ""), ("yes", "none"), ("True", "-")])
+def test_a_column_of_yes_or_nothing_tells_the_two_apart(tmp_path, yes, blank):
+    path = tmp_path / "flags.csv"
+    lines = [f"{yes if row % 2 else blank},{row},{row % 2}" for row in range(40)]
+    path.write_text("\n".join(["member,x,gold", *lines]) + "\n")
+    data = read_dataset(path, labels=["gold"])
+    member = np.asarray(data.X[:, [0]]).ravel()
+    assert data.feature_names[0] == f"member={yes}"
+    assert np.array_equal(member, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "names"),
+    [
+        ('"Size, cm";"Weight, kg";happy', "1;2;0", ["Size, cm", "Weight, kg"]),
+        (
+            "size;width, or, so;happy, sad;happy",
+            "1,5;2,5;2;0",
+            ["size", "width, or, so", "happy, sad"],
+        ),
+        ("a,b;c,happy", "1,2,0", ["a", "b;c"]),
+    ],
+)
+def test_the_delimiter_is_what_parts_header_and_rows_alike(tmp_path, header, row, names):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{header}\n{row}\n{row[:-1]}1\n")
+    data = read_dataset(path, labels=["happy"], categorical=names)
+    assert [name.rpartition("=")[0] for name in data.feature_names] == names
+
+
+def test_decimal_commas_are_named(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{row},{row % 7};{row % 2}" for row in range(100)]
+    path.write_text("\n".join(["size;happy", *rows]) + "\n")
+    with pytest.warns(DatasetWarning):
+        data = read_dataset(path, labels=["happy"])
+    (note,) = data.provenance.notes
+    assert "more than 64 different values, numbers with a decimal comma" in note

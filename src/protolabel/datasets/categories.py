@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 MAX_CATEGORIES = 64
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 _FREE_DENSE_BYTES = 16 * 1024 * 1024
 
 
@@ -59,8 +61,7 @@ def expand_categories(
     for position, values in categories.items():
         if position not in reasons and len(values) > max_categories:
             reasons[position] = (
-                f"it has {len(values)} different values, more than {max_categories}: "
-                "an identifier or free text"
+                f"it has more than {max_categories} different values, {_kind_of(values)}"
             )
     notes: list[str] = []
     new_names: list[str] = []
@@ -116,3 +117,9 @@ def _place_sparse(X: Any, target: Any, is_category: Any, width: int) -> Any:
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
         shape=(X.shape[0], width),
     )
+
+
+def _kind_of(values: Sequence[str]) -> str:
+    if all(_DECIMAL_COMMA.fullmatch(value) for value in values):
+        return "numbers with a decimal comma: write them with a point"
+    return "an identifier or free text"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from protolabel.datasets.limits import ReadLimits
@@ -31,11 +32,31 @@ def open_csv(
     first = next(lines, None)
     if first is None or not first.strip():
         raise problem_at(path, 1, "expected the names of the columns, received an empty line")
-    delimiter = delimiter or max(_DELIMITERS, key=first.count)
+    if delimiter is None:
+        second = next(lines, None)
+        delimiter = _find_delimiter(first, second)
+        lines = lines if second is None else chain([second], lines)
     rows = _csv_rows(path, first, lines, delimiter)
     _, cells = next(rows)
     header = [cell.strip() for cell in cells]
     return header, _csv_blocks(path, header, rows, delimiter)
+
+
+def _find_delimiter(first: str, second: str | None) -> str:
+    """What parts the header into most cells, and the line below into as many."""
+
+    def n_cells(line: str, delimiter: str) -> int:
+        try:
+            return len(next(csv.reader([line], delimiter=delimiter), []))
+        except csv.Error:
+            return 0  # The line is refused with its number when it is read.
+
+    def fitness(delimiter: str) -> tuple[bool, int]:
+        n_names = n_cells(first, delimiter)
+        is_even = second is not None and n_cells(second, delimiter) == n_names > 1
+        return is_even, n_names
+
+    return max(_DELIMITERS, key=fitness)
 
 
 def _csv_rows(

@@ -203,6 +203,8 @@ class TableBuilder:
         if not present:
             return column
         distinct = set(present)
+        if _is_flag(distinct, column.n_rows + len(tokens) > len(present)):
+            return CategoryColumn(name, self.options.max_categories)
         # An infinite number is refused as a cell of a column of numbers, with its line.
         if all(is_number(token) or is_infinite(token) for token in distinct):
             is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
@@ -267,3 +269,8 @@ class TableBuilder:
         X = np.column_stack(arrays).reshape(n_rows, len(arrays))
         X, kept, encoded = expand_categories(X, names, categories, {}, self.options.max_categories)
         return X, kept, (*encoded, *notes)
+
+
+def _is_flag(distinct: set[str], has_blanks: bool) -> bool:
+    """Whether cells say yes or nothing: as a missing number, nothing would become the mean yes."""
+    return has_blanks and len(distinct) == 1 and next(iter(distinct)).lower() in TRUTH_WORDS
