@@ -31,7 +31,11 @@ def test_leaves_are_those_of_scikit_learn(labelled_rows):
     assert np.array_equal(trees.leaves(sp.csr_array(X_new)), trees.leaves(X_new))
 
 
-def test_votes_equal_the_mean_over_the_trees_with_one_vote_for_the_prior(labelled_rows):
+@pytest.mark.parametrize("largest_shares", [0, 4])
+def test_votes_equal_the_mean_over_the_trees_with_one_vote_for_the_prior(
+    monkeypatch, labelled_rows, largest_shares
+):
+    monkeypatch.setattr(leaf_votes, "_LARGEST_SHARES", largest_shares)
     X, Y = labelled_rows
     seed = int(np.random.default_rng(0).integers(2**31 - 1))
     model, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=9)
@@ -150,7 +154,11 @@ def test_splits_of_sparse_rows_look_at_more_features(n_features, of_sparse, of_d
 
 
 @pytest.mark.parametrize("n_entries", [1, 150, 10**6])
-def test_rows_are_scored_alike_however_many_leaves_are_gathered_at_once(monkeypatch, n_entries):
+@pytest.mark.parametrize("largest_shares", [0, 4])
+def test_rows_are_scored_alike_however_many_leaves_are_gathered_at_once(
+    monkeypatch, n_entries, largest_shares
+):
+    monkeypatch.setattr(leaf_votes, "_LARGEST_SHARES", largest_shares)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     forest, _ = fit_forest(X, sp.csr_array((X > 0).astype(int)), rng, n_trees=20)
@@ -160,6 +168,7 @@ def test_rows_are_scored_alike_however_many_leaves_are_gathered_at_once(monkeypa
     leaves = forest.leaves(X)
     parts = list(forest._parts(leaves))
     assert [row for part in parts for row in range(60)[part]] == list(range(60))
-    sizes = np.diff(forest.leaf_rows.indptr)[leaves].sum(axis=1)
+    gathered = forest._shares if largest_shares else forest.leaf_rows
+    sizes = np.diff(gathered.indptr)[leaves].sum(axis=1)
     assert all(part.stop - part.start == 1 or sizes[part].sum() < 2 * n_entries for part in parts)
     assert list(forest._parts(leaves[:0])) == []

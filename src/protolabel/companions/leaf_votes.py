@@ -1,7 +1,7 @@
 """Votes of leaves: any kind of trees as a weighting of training rows.
 
 A tree puts a row into a leaf with some of its training rows, and the forest's probability of a
-label is a weighted mean of the labels of those rows. Kept in this form a forest needs memory
+label is a weighted mean of the labels of those rows. Stored in this form a forest needs memory
 for its rows, not for its labels, and no class of another library to predict with. Rows that a
 tree did not draw give honest scores of the training rows.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,8 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Training rows of leaves that are gathered at once; a leaf of a tree that was cut off has many.
 _CHUNK_ENTRIES = 4_000_000
+# Shares of labels are kept beside the rows of leaves up to so many times the memory of those.
+_LARGEST_SHARES = 4
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class LeafVotes(ABC):
         """Rows whose leaves hold a bounded number of training rows together."""
         if len(leaves) == 1:
             return iter([slice(0, 1)])
-        n_gathered = np.diff(self.leaf_rows.indptr)[leaves].sum(axis=1, dtype=np.int64)
+        gathered = self.leaf_rows if self._shares is None else self._shares
+        n_gathered = np.diff(gathered.indptr)[leaves].sum(axis=1, dtype=np.int64)
         chunk = np.cumsum(n_gathered) // _CHUNK_ENTRIES
         bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(leaves)]
         return (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
@@ -75,16 +79,33 @@ class LeafVotes(ABC):
         n_samples, n_trees = leaves.shape
         if n_samples == 1:
             # Building sparse matrices for a single row takes longer than the votes themselves.
-            rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
-            labels, votes = weighted_entries(self.labels, rows, weights)
+            if self._shares is None:
+                rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
+                labels, votes = weighted_entries(self.labels, rows, weights)
+            else:
+                labels, votes = weighted_entries(self._shares, leaves[0], tree_weights[0])
             return np.bincount(labels, votes, minlength=len(self.prior))[None]
         starts = np.arange(n_samples + 1) * n_trees
         chosen = sp.csr_array(
             (tree_weights.ravel(), leaves.ravel(), starts),
             shape=(n_samples, self.leaf_rows.shape[0]),
         )
+        if self._shares is not None:
+            return dense_product(chosen, self._shares)
         neighbours = sp.csr_array(chosen @ self.leaf_rows)
         return dense_product(neighbours, self.labels)
+
+    @cached_property
+    def _shares(self) -> sp.csr_array | None:
+        """Share of each label in each leaf, None where that would take much memory.
+
+        Rare labels and easy ones leave leaves of thousands of rows that hold no label or one.
+        """
+        shares = sp.csr_array(self.leaf_rows @ self.labels)
+        return shares if shares.nnz <= _LARGEST_SHARES * self.leaf_rows.nnz else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def rows_of_leaves(leaves: np.ndarray, draws: np.ndarray, n_nodes: int) -> sp.csr_array:
