@@ -116,8 +116,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Course of the learning rate.
     batch_size : int or "auto", default="auto"
         Query rows of a training step; ``"auto"`` is 128, or 256 where ``"auto"`` means single
-        prototypes and there are at least 1000 rows, or 512 of at least 5000 rows with effort
-        ``"fast"``.
+        prototypes and there are at least 1000 rows, or 512 of at least 5000 rows, but
+        with effort ``"best"``.
     max_epochs : int or "auto", default="auto"
         Passes over the training rows; ``"auto"`` is 64000 / n_samples between 10 and 40.
     n_members : int or "auto", default="auto"

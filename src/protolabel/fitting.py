@@ -41,7 +41,8 @@ Companion = KernelRidge | Forest | PrototypeForest
 # With fewer out-of-fold rows it was not tried whether tuned thresholds pay; log-odds of zero are
 # kept then.
 MIN_ROWS_TO_TUNE_THRESHOLDS = 10
-# Companions, their calibration and thresholds use a sample of the rows beyond this many cells.
+# Companions, their calibration and thresholds use a sample of the rows beyond this many cells,
+# of labels or trees.
 _MAX_JUDGED_CELLS = 2**24
 
 
@@ -206,7 +207,7 @@ def fit_model(
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
         return FittedModel(network, scaler, DecisionRule.of(np.zeros(Y.shape[1])), history)
-    judged = _judged_rows(Y_train, rng, table.max_judged)
+    judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
     companions: tuple[Companion, ...] = ()
@@ -278,10 +279,13 @@ def _row_weights(folds: np.ndarray, n_members: int, device: torch.device) -> tor
     return torch.from_numpy(seen.astype(np.float32)).to(device)
 
 
-def _judged_rows(Y: sp.csr_array, rng: np.random.Generator, max_judged: int) -> np.ndarray | slice:
+def _judged_rows(
+    Y: sp.csr_array, rng: np.random.Generator, max_judged: int, n_trees: int
+) -> np.ndarray | slice:
     """Rows that companions, calibration and thresholds see: all, or a sample in their order."""
     n_samples, n_labels = Y.shape
-    n_judged = min(max(_MAX_JUDGED_CELLS // n_labels, MIN_JUDGED_ROWS), max_judged)
+    # Every row has a score of each label, and a leaf in each tree.
+    n_judged = min(max(_MAX_JUDGED_CELLS // max(n_labels, n_trees), MIN_JUDGED_ROWS), max_judged)
     if n_samples <= n_judged:
         return slice(None)
     return np.sort(rng.permutation(n_samples)[:n_judged])

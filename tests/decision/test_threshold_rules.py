@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from decision.objective_metrics import OBJECTIVES
+from protolabel.decision import objectives
 from protolabel.decision.objectives import score_levels
 from protolabel.decision.thresholds import (
     apply_thresholds,
@@ -181,7 +182,23 @@ def test_bad_input_is_refused_with_a_reason(call, message):
         call(*random_case(0))
 
 
-@pytest.mark.parametrize("rule", ["global", "per_label", "cardinality", "rowwise"])
+RULES = ("global", "per_label", "rowwise")
+
+
+@pytest.mark.parametrize("rule", [*RULES, "cardinality"])
 def test_every_rule_takes_labels_as_lists(rule):
     scores, Y = [[2.0, -1.0], [-1.5, 1.0], [1.0, -2.0]], [[1, 0], [0, 1], [1, 0]]
     assert tune_thresholds(rule, scores, Y).thresholds.shape == (2,)
+
+
+@pytest.mark.parametrize("objective", ["balanced", "accuracy"])
+def test_rows_are_counted_alike_in_any_parts(monkeypatch, objective):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(50, 4))
+    Y = (scores + rng.normal(size=(50, 4)) > 0.5).astype(int)
+    whole = [tune_thresholds(rule, scores, Y, objective=objective) for rule in RULES]
+    monkeypatch.setattr(objectives, "_MAX_COUNTS", 300)
+    parts = [tune_thresholds(rule, scores, Y, objective=objective) for rule in RULES]
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one.thresholds, other.thresholds)
+        assert one.value == pytest.approx(other.value)

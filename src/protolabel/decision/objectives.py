@@ -11,6 +11,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows times levels that are counted at once.
+_MAX_COUNTS = 4_000_000
+
 Objective: TypeAlias = Literal["balanced", "accuracy", "micro_f1", "macro_f1"]
 
 
@@ -83,15 +86,16 @@ class Cells:
         self.truth = truth
         self.rows = rows
         self.labels = labels
-        self.true_cells = np.flatnonzero(truth.is_true[rows, labels])
+        self.is_true = truth.is_true[rows, labels]
+        self.true_cells = np.flatnonzero(self.is_true)
 
     def score(self, heights: NDArray[Any], n_levels: int, objective: str) -> NDArray[np.float64]:
         """Score each level; a cell is predicted at the levels below its height."""
         value = np.zeros(n_levels)
         if objective != "accuracy":
             n_true = self.truth.per_label
-            hits, predicted = self._hits_and_predicted(
-                self.labels, heights, (n_levels, n_true.size)
+            hits, predicted = _hits_and_predicted(
+                self.labels, heights, self.true_cells, (n_levels, n_true.size)
             )
             if objective != "macro_f1":
                 total = predicted.sum(axis=1) + n_true.sum()
@@ -99,21 +103,36 @@ class Cells:
             if objective != "micro_f1":
                 value += _safe_ratio(2 * hits, predicted + n_true).mean(axis=1)
         if needs_accuracy(objective):
-            n_true = self.truth.per_row
-            shape = (n_levels, n_true.size)
-            hits, predicted = self._hits_and_predicted(self.rows, heights, shape)
-            predicted -= hits
-            predicted += n_true
-            value += _safe_ratio(hits, predicted).mean(axis=1)
+            n_rows = self.truth.per_row.size
+            step = max(1, _MAX_COUNTS // n_levels)
+            parts = (slice(start, start + step) for start in range(0, n_rows, step))
+            value += sum(self._accuracies(heights, n_levels, part) for part in parts) / n_rows
         return value
 
-    def _hits_and_predicted(
-        self, owners: NDArray[Any], heights: NDArray[Any], shape: tuple[int, int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the true and all cells above each level, (n_levels, n_owners)."""
-        # Height and owner of a cell as one number to be counted.
-        keys = heights * shape[1] + owners
-        return _count_above(keys[self.true_cells], shape), _count_above(keys, shape)
+    def _accuracies(self, heights: NDArray[Any], n_levels: int, part: slice) -> NDArray[np.float64]:
+        """Sum of the accuracies of some rows at each level."""
+        n_true = self.truth.per_row[part]
+        rows, true_cells = self.rows, self.true_cells
+        if n_true.size < self.truth.per_row.size:
+            inside = np.flatnonzero((rows >= part.start) & (rows < part.stop))
+            rows, heights = rows[inside] - part.start, heights[inside]
+            true_cells = np.flatnonzero(self.is_true[inside])
+        hits, predicted = _hits_and_predicted(rows, heights, true_cells, (n_levels, n_true.size))
+        predicted -= hits
+        predicted += n_true
+        return np.asarray(_safe_ratio(hits, predicted).sum(axis=1))
+
+
+def _hits_and_predicted(
+    owners: NDArray[Any],
+    heights: NDArray[Any],
+    true_cells: NDArray[Any],
+    shape: tuple[int, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the true and all cells above each level, (n_levels, n_owners)."""
+    # Height and owner of a cell as one number to be counted.
+    keys = heights * shape[1] + owners
+    return _count_above(keys[true_cells], shape), _count_above(keys, shape)
 
 
 def _count_above(keys: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.int64]:

@@ -128,11 +128,6 @@ class PNMLSettings:
                 "step; use prototypes='single' and prototype_update='epoch'."
             )
 
-    @property
-    def samples_support(self) -> bool:
-        """Whether a step sees a sample of the components instead of all their rows."""
-        return self.positive_rate < 1 or self.negative_rate < 1 or self.support_size is not None
-
     def metric_weight(self, n_labels: int) -> float:
         """Weight of the metric penalty beside the reduced cross-entropy.
 

@@ -131,7 +131,8 @@ class FeatureScaler:
     def transform(self, X: Matrix) -> Matrix:
         """Scale rows with what was measured in ``fit``.
 
-        The type of X is kept, but that sparse rows become dense where dense ones were centred.
+        Sparse rows become dense where dense ones were centred; dense rows are scaled in double
+        precision.
         """
         if self.scaling_ == "none":
             return X

@@ -36,10 +36,6 @@ class Targets:
     classes: np.ndarray
     kind: TargetKind
 
-    def decode(self, decisions: np.ndarray) -> np.ndarray:
-        """Turn a 0/1 matrix, or class numbers for one-dimensional targets, into predictions."""
-        return decisions if self.kind == "multilabel" else self.classes[decisions]
-
 
 def encode_targets(y: Any) -> Targets:
     """Recognise the form of a target and encode it.

@@ -68,14 +68,8 @@ def predicted_rows(trained: TrainedModel, X: Any, form: PredictionForm) -> Itera
     names = trained.label_names
     for part in in_parts(X.shape[0], len(names)):
         with unnamed_rows():
-            probabilities = trained.model.predict_proba(X[part])
-            decisions = _decisions(trained.model, X[part], probabilities, form)
-        if form.form == "probabilities":
-            yield from probabilities.tolist()
-        elif form.form == "decisions":
-            yield from decisions.astype(int).tolist()
-        else:
-            yield from _names_by_probability(probabilities, decisions, names, form.top_k)
+            rows = list(_predicted(trained.model, X[part], form, names))
+        yield from rows
 
 
 def write_predictions(
@@ -136,25 +130,24 @@ def check_separator(label_names: Sequence[str], form: PredictionForm) -> None:
         )
 
 
-def _decisions(
-    model: Any, X: Any, probabilities: NDArray[Any], form: PredictionForm
-) -> NDArray[np.bool_]:
+def _predicted(
+    model: Any, X: Any, form: PredictionForm, names: Sequence[str]
+) -> Iterator[list[Any]]:
+    """Predictions of some rows, scored as rarely as the form allows."""
     if form.form == "probabilities":
-        return np.zeros(0, dtype=bool)
+        yield from model.predict_proba(X).tolist()
+    elif form.form == "decisions":
+        yield from _decisions(model, X, form).astype(int).tolist()
+    else:
+        # Probabilities of sure labels are all 1: only scores tell the surest one.
+        order = np.argsort(-model.decision_function(X), axis=1, kind="stable")
+        by_rank = form.top_k is not None and form.threshold is None
+        is_given = np.ones(order.shape, bool) if by_rank else _decisions(model, X, form)
+        for places, given in zip(order, is_given, strict=True):
+            yield [names[place] for place in places[given[places]][: form.top_k]]
+
+
+def _decisions(model: Any, X: Any, form: PredictionForm) -> NDArray[np.bool_]:
     if form.threshold is not None:
-        return np.asarray(probabilities >= form.threshold)
-    if form.top_k is not None:
-        return np.ones_like(probabilities, dtype=bool)
+        return np.asarray(model.predict_proba(X) >= form.threshold)
     return np.asarray(model.predict(X) != 0)
-
-
-def _names_by_probability(
-    probabilities: NDArray[Any],
-    decisions: NDArray[np.bool_],
-    names: Sequence[str],
-    top_k: int | None,
-) -> Iterator[list[str]]:
-    order = np.argsort(-probabilities, axis=1, kind="stable")
-    for row, places in enumerate(order):
-        given = [names[place] for place in places if decisions[row, place]]
-        yield given[:top_k]
