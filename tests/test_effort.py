@@ -148,7 +148,11 @@ def test_very_many_labels_have_no_companions(labelled, monkeypatch):
     ("params", "message"),
     [
         ({"effort": "high"}, "effort='high' is unknown; use one of fast, balanced, best."),
-        ({"n_trees": -1}, "n_trees=-1 cannot be used; expected 0 or more."),
+        ({"n_trees": -1}, "n_trees=-1 cannot be used; expected a whole number from 0 on"),
+        ({"n_trees": True}, "n_trees=True cannot be used; expected a whole number from 0 on"),
+        ({"n_landmarks": 1.5}, "n_landmarks=1.5 cannot be used; expected a whole number"),
+        ({"n_members": "many"}, "n_members='many' cannot be used; expected a whole number"),
+        ({"cross_fit": "no"}, "cross_fit='no' cannot be used; expected True or False"),
     ],
 )
 def test_wrong_effort_is_named(labelled, params, message):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +64,17 @@ class FitOptions:
     seed: int
 
     def __post_init__(self) -> None:
-        if self.n_members < 1:
-            raise ValueError(f"n_members={self.n_members} cannot be used; expected at least 1.")
-        for name in ("n_landmarks", "n_trees"):
-            if getattr(self, name) < 0:
+        for name, smallest in (("n_members", 1), ("n_landmarks", 0), ("n_trees", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < smallest:
                 raise ValueError(
-                    f"{name}={getattr(self, name)} cannot be used; expected 0 or more."
+                    f"{name}={value!r} cannot be used; expected a whole number from {smallest} on, "
+                    "or 'auto'."
+                )
+        for name in ("cross_fit", "early_stopping"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} cannot be used; expected True or False."
                 )
         check_rule(self.thresholds, self.threshold_objective, parameter="thresholds")
         if not 0 < self.validation_fraction < 1:

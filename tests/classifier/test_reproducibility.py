@@ -75,9 +75,15 @@ def test_a_fitted_model_keeps_no_training_row(labelled):
     assert largest < X.size
 
 
+def counts(n_rows):
+    found = sp.random(n_rows, 30, density=0.1, format="csr", random_state=0)
+    found.data = np.ceil(5 * found.data)
+    return found
+
+
 @pytest.mark.parametrize("prototypes", ["single", "multiple"])
 def test_sparse_and_dense_input_give_the_same_logits(prototypes):
-    X = sp.random(150, 30, density=0.1, format="csr", random_state=0)
+    X = counts(150)
     Y = np.asarray((X[:, :4] > 0).toarray(), dtype=int)
     dense = quick_paper(prototypes).fit(X.toarray(), Y)
     for form in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array):
@@ -88,7 +94,7 @@ def test_sparse_and_dense_input_give_the_same_logits(prototypes):
 
 
 def test_counts_give_the_same_model_from_an_array_and_from_a_sparse_matrix():
-    X = sp.random(150, 30, density=0.1, format="csr", random_state=0)
+    X = counts(150)
     Y = np.asarray((X[:, :4] > 0).toarray(), dtype=int)
     model = PNMLClassifier(max_epochs=1, n_members=2, random_state=0)
     sparse = clone(model).fit(X, Y)
@@ -105,7 +111,7 @@ def test_counts_give_the_same_model_from_an_array_and_from_a_sparse_matrix():
 
 
 def test_counts_that_come_in_chunks_give_the_same_model_from_arrays_and_sparse_matrices():
-    X = sp.random(300, 30, density=0.1, format="csr", random_state=0)
+    X = counts(300)
     Y = np.asarray((X[:, :4] > 0).toarray(), dtype=int)
     sparse, dense = (PNMLClassifier(effort="fast", random_state=0) for _ in range(2))
     for part in (slice(200), slice(200, 300)):
