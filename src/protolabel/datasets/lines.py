@@ -142,7 +142,8 @@ class LineStream:
                 self.path,
                 number,
                 f"byte 0x{raw[error.start]:02x} at position {error.start} is not valid "
-                f"{self.encoding}; pass the encoding of the file, for example encoding='latin-1'",
+                f"{self.encoding}; say in which encoding it is, for example latin-1 "
+                "(encoding=, --encoding)",
             ) from error
 
     def _read_line(self) -> bytes:

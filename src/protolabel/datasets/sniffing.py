@@ -103,7 +103,8 @@ def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
     raise problem_at(
         path,
         1,
-        f"the content is none of the formats {', '.join(FORMATS)}; pass format= if it is",
+        f"the content is none of the formats {', '.join(FORMATS)}; name it if it is "
+        "(format=, --format)",
     )
 
 

@@ -72,6 +72,6 @@ def find_spec(name: str) -> DatasetSpec:
         near = get_close_matches(name, _BY_NAME, n=3) or sorted(_BY_NAME)
         raise DatasetError(
             f"there is no dataset {name!r} in the catalogue; did you mean {', '.join(near)}? "
-            "For a file of your own use read_dataset(path)"
+            "A file of your own has to exist under the path given (read_dataset reads it)"
         )
     return spec

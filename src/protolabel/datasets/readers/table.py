@@ -173,8 +173,8 @@ class TableBuilder:
         raise problem_at(
             self.path,
             1,
-            "cannot tell which columns are labels; pass labels=[...] with label columns or tags= "
-            f"with a column of tags. The columns are {', '.join(self.header[:20])}",
+            "cannot tell which columns are labels; name label columns (labels=, --labels) or a "
+            f"column of tags (tags=, --tags). The columns are {', '.join(self.header[:20])}",
         )
 
     def _decide(self, column: EmptyColumn, tokens: Sequence[str]) -> TableColumn:

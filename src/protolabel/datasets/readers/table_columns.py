@@ -91,10 +91,12 @@ class NumberColumn(TableColumn):
             return float(token)
         if is_infinite(token):
             raise infinite_cell(row, token, self.name)
+        kind = "yes or no" if self.is_truth else "a number"
         raise TokenError(
             row,
-            f"{token[:40]!r} in column {self.name!r} is not a number, as the first rows are; name "
-            "the column in categorical= or drop= if it holds words",
+            f"{token[:40]!r} in column {self.name!r} is not {kind}, as the first rows are; if it "
+            "holds words, name the column as categorical or drop it (categorical=, drop=; "
+            "--categorical, --drop)",
         )
 
 
