@@ -58,12 +58,16 @@ def test_large_memory_maps_stay_on_disk(tmp_path, table, monkeypatch):
     assert np.allclose(large.decision_function(X), small.decision_function(X), atol=1e-5)
 
 
-def test_companions_and_thresholds_use_a_sample_of_large_tables(table, monkeypatch):
+@pytest.mark.parametrize(("n_trees", "n_cells"), [(2, 120 * 3), (10, 120 * 10)])
+def test_companions_and_thresholds_use_a_sample_of_large_tables(
+    table, monkeypatch, n_trees, n_cells
+):
     X, Y = table
-    whole = classifier().fit(X, Y)
-    monkeypatch.setattr("protolabel.fitting._MAX_JUDGED_CELLS", 360)
+    assert Y.shape[1] == 3
+    whole = classifier(n_trees=n_trees).fit(X, Y)
+    monkeypatch.setattr("protolabel.fitting._MAX_JUDGED_CELLS", n_cells)
     monkeypatch.setattr("protolabel.fitting.MIN_JUDGED_ROWS", 50)
-    sampled = classifier().fit(X, Y)
+    sampled = classifier(n_trees=n_trees).fit(X, Y)
     assert sampled.model_.companions[1].labels.shape[0] == 120
     assert whole.model_.companions[1].labels.shape[0] == 240
     agree = sampled.predict(X) == whole.predict(X)
