@@ -23,7 +23,7 @@ from protolabel.pnml.callbacks import Callback, EpochLogger, EpochRecord
 from protolabel.pnml.checkpoint import stored_seed
 from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, prototype_counts
 from protolabel.pnml.settings import PNMLSettings
-from protolabel.preprocessing.features import Scaling, compressed_counts
+from protolabel.preprocessing.features import Scaling, compressed_texts
 from protolabel.preprocessing.labels import Targets
 from protolabel.presets import PAPER
 
@@ -350,7 +350,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         if seed is None:
             seed = check_random_state(self.random_state).randint(2**31 - 2)
         self._stream = None
-        X = compressed_counts(X, self.feature_scaling)
+        X = compressed_texts(X, self.feature_scaling)
         callbacks = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(EpochLogger())

@@ -15,7 +15,7 @@ from protolabel.chunk_targets import encode_chunk
 from protolabel.estimator import MultilabelClassifier
 from protolabel.fitting import FitOptions, FittedModel
 from protolabel.pnml.settings import PNMLSettings
-from protolabel.preprocessing.features import compressed_counts
+from protolabel.preprocessing.features import compressed_texts
 from protolabel.preprocessing.labels import Targets
 from protolabel.streams import Stream, stream_settings
 
@@ -112,7 +112,7 @@ class GrowingClassifier(MultilabelClassifier):
         """
         stream: Stream | None = getattr(self, "_stream", None)
         is_first = not hasattr(self, "model_")
-        X = compressed_counts(self._checked(X, reset=is_first), self.feature_scaling)
+        X = compressed_texts(self._checked(X, reset=is_first), self.feature_scaling)
         targets = encode_chunk(y, None if is_first else self._known_targets(), classes)
         check_consistent_length(X, targets.matrix)
         if is_first or stream is None or self.model_.network.n_added:

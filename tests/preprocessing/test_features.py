@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.preprocessing.features import FeatureScaler, compressed_counts
+from protolabel.preprocessing.features import FeatureScaler, compressed_texts
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_column_that_leaves_nothing_of_the_others_makes_no_text(counts, size, 
     assert FeatureScaler("tabular").fit(X).scaling_ == ("text" if is_text else "tabular")
     sparse = FeatureScaler("tabular").fit(sp.csr_array(X))
     assert sparse.scaling_ == ("text" if is_text else "standard")
-    assert type(compressed_counts(X, "tabular")) is (sp.csr_array if is_text else np.ndarray)
+    assert type(compressed_texts(X, "tabular")) is (sp.csr_array if is_text else np.ndarray)
 
 
 def test_rows_in_parts_are_texts_when_all_of_them_are(counts):

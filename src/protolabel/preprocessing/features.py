@@ -168,7 +168,7 @@ class FeatureScaler:
         return "standard" if self.scaling == "auto" or found.is_sparse else "tabular"
 
 
-def compressed_counts(X: Matrix, scaling: Scaling) -> Matrix:
+def compressed_texts(X: Matrix, scaling: Scaling) -> Matrix:
     """Dense rows that a rule takes for texts as CSR, which is what they are; others unchanged.
 
     A table is then the same to all that follows, in whichever of the two forms it comes.
@@ -176,9 +176,9 @@ def compressed_counts(X: Matrix, scaling: Scaling) -> Matrix:
     Examples
     --------
     >>> import numpy as np
-    >>> type(compressed_counts(np.eye(10), "auto")).__name__
+    >>> type(compressed_texts(np.eye(10), "auto")).__name__
     'csr_array'
-    >>> type(compressed_counts(np.eye(10) - 1, "auto")).__name__
+    >>> type(compressed_texts(np.eye(10) - 1, "auto")).__name__
     'ndarray'
     """
     if not isinstance(X, np.ndarray) or scaling not in _CHOOSING:
