@@ -340,3 +340,18 @@ def test_decimal_commas_are_named(tmp_path):
         data = read_dataset(path, labels=["happy"])
     (note,) = data.provenance.notes
     assert "more than 64 different values, numbers with a decimal comma" in note
+
+
+def test_whole_numbers_as_words_have_no_decimal_commas(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["code,happy", *(f"{row},{row % 2}" for row in range(100))]) + "\n")
+    with pytest.warns(DatasetWarning, match="an identifier or free text"):
+        read_dataset(path, labels=["happy"], categorical=["code"])
+
+
+def test_a_column_that_begins_with_zeros_and_blanks_is_one_of_numbers(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{'' if row % 2 else 0 if row < 1500 else row},{row % 2}" for row in range(2000)]
+    path.write_text("\n".join(["size,happy", *rows]) + "\n")
+    with pytest.warns(DatasetWarning, match="missing values"):
+        assert read_dataset(path, labels=["happy"]).feature_names == ("size",)

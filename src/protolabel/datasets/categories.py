@@ -120,6 +120,7 @@ def _place_sparse(X: Any, target: Any, is_category: Any, width: int) -> Any:
 
 
 def _kind_of(values: Sequence[str]) -> str:
-    if all(_DECIMAL_COMMA.fullmatch(value) for value in values):
+    has_commas = any("," in value for value in values)
+    if has_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in values):
         return "numbers with a decimal comma: write them with a point"
     return "an identifier or free text"

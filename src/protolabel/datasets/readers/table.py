@@ -272,5 +272,11 @@ class TableBuilder:
 
 
 def _is_flag(distinct: set[str], has_blanks: bool) -> bool:
-    """Whether cells say yes or nothing: as a missing number, nothing would become the mean yes."""
-    return has_blanks and len(distinct) == 1 and next(iter(distinct)).lower() in TRUTH_WORDS
+    """Whether cells say yes or nothing: as a missing number, nothing would become the mean yes.
+
+    A lone 0 is a number like others that may follow.
+    """
+    if not has_blanks or len(distinct) != 1:
+        return False
+    (word,) = distinct
+    return word != "0" and word.lower() in TRUTH_WORDS
