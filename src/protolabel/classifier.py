@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +26,7 @@ from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, 
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.preprocessing.features import Scaling, compressed_texts
 from protolabel.preprocessing.labels import Targets
+from protolabel.preprocessing.row_groups import Groups, groups_of_copies, numbered_groups
 from protolabel.presets import PAPER
 
 
@@ -323,7 +325,14 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         """
         return cls(prototypes, **({**PAPER, **overrides}))
 
-    def fit(self, X: Any, y: Any, *, checkpoint_dir: str | PathLike[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: ArrayLike | None = None,
+        checkpoint_dir: str | PathLike[str] | None = None,
+    ) -> Self:
         """Learn from rows and their labels.
 
         Parameters
@@ -333,6 +342,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             do memory-mapped arrays of more than 256 MB.
         y : array-like, sparse matrix or data frame of shape (n_samples, n_labels), or list
             A 0/1 label matrix, a list or series of label sets, or one class per row.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as copies of a row or several measures of a person.
+            Thresholds and all else that is chosen on unseen rows come from models that saw no
+            row of the same group. With None, equal rows of a dense table in memory are groups
+            where at least 5 % have a copy and a column tells most of the others apart.
         checkpoint_dir : str, path or None, default=None
             Folder that keeps the state of training after every epoch. When the process is
             killed, the same call continues behind the last finished epoch and ends with the
@@ -341,9 +355,15 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             ``random_state=None`` the seed of the folder is used.
         """
         folder = None if checkpoint_dir is None else Path(checkpoint_dir)
-        return self._fit_checked(X, y, checkpoint_dir=folder)
+        return self._fit_checked(X, y, groups=groups, checkpoint_dir=folder)
 
-    def _fit(self, X: Any, targets: Targets, checkpoint_dir: Path | None = None) -> None:
+    def _fit(
+        self,
+        X: Any,
+        targets: Targets,
+        groups: ArrayLike | None = None,
+        checkpoint_dir: Path | None = None,
+    ) -> None:
         seed = None
         if checkpoint_dir is not None and self.random_state is None:
             seed = stored_seed(checkpoint_dir)
@@ -361,6 +381,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             self._options(X, targets, seed),
             callbacks,
             checkpoint_dir,
+            _row_groups(X, groups),
         )
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -441,3 +462,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             name: automatic[name] if value == "auto" and name in automatic else value
             for name, value in given.items()
         }
+
+
+def _row_groups(X: Any, groups: ArrayLike | None) -> Groups:
+    """The groups that were given, or those of copies of rows."""
+    if groups is not None:
+        return numbered_groups(groups, X.shape[0])
+    return groups_of_copies(X) if isinstance(X, np.ndarray) else None

@@ -32,6 +32,7 @@ from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
+from protolabel.preprocessing.row_groups import Groups, groups_at, n_groups
 from protolabel.preprocessing.splits import iterative_stratification
 from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor, open_table, rows_at
 from protolabel.version import __version__
@@ -170,6 +171,7 @@ def fit_model(
     options: FitOptions,
     callbacks: Sequence[Callback] = (),
     checkpoint_dir: Path | None = None,
+    groups: Groups = None,
 ) -> FittedModel:
     """Train an ensemble on scaled features and choose its thresholds on out-of-fold scores.
 
@@ -182,16 +184,21 @@ def fit_model(
     callbacks : sequence of Callback, default=()
     checkpoint_dir : Path or None, default=None
         Folder that keeps the state of training after every epoch, and to continue from.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together wherever some are.
     """
     device = resolve_device(options.device)
     checkpoints = None
     if checkpoint_dir is not None:
-        checkpoints = Checkpoints(checkpoint_dir, _fingerprint(X, Y, settings, options, device))
+        checkpoints = Checkpoints(
+            checkpoint_dir, _fingerprint(X, Y, settings, options, device, groups)
+        )
     rng = np.random.default_rng(options.seed)
-    held_out = _held_out_rows(Y, options, rng)
+    held_out = _held_out_rows(Y, options, rng, groups)
     table = open_table(X, ~held_out, settings, options.feature_scaling, device)
     scaler, Y_train = table.scaler, Y[~held_out]
-    folds = _member_folds(Y_train, options, rng)
+    groups = groups_at(groups, ~held_out)
+    folds = _member_folds(Y_train, options, rng, groups)
     data = TrainingData(
         rows=table.rows,
         labels=label_rows(Y_train, settings, device),
@@ -219,9 +226,9 @@ def fit_model(
     companions: tuple[Companion, ...] = ()
     shifts: np.ndarray | float = 0.0
     if options.n_landmarks or options.n_trees:
-        X_judged = table.scaled(judged)
-        companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng)
-        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng)
+        X_judged, groups = table.scaled(judged), groups_at(groups, judged)
+        companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
+        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng, groups)
         scores, shifts = fusion.before_shifts([scores, *companion_scores]), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     return FittedModel(network, scaler, decision, history, companions, fusion)
@@ -244,9 +251,11 @@ def _fingerprint(
     settings: PNMLSettings,
     options: FitOptions,
     device: torch.device,
+    groups: Groups,
 ) -> dict[str, str]:
     """All that the trained network depends on."""
-    return {
+    of_groups = {} if groups is None else {"groups": hashlib.sha256(groups.data).hexdigest()}
+    return of_groups | {
         "features": matrix_digest(X),
         "labels": matrix_digest(Y),
         "seed": str(options.seed),
@@ -258,26 +267,31 @@ def _fingerprint(
     }
 
 
-def _held_out_rows(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
+def _held_out_rows(
+    Y: sp.csr_array, options: FitOptions, rng: np.random.Generator, groups: Groups
+) -> np.ndarray:
     """Rows that early stopping watches, False everywhere without it."""
-    n_samples = Y.shape[0]
     if not options.early_stopping:
-        return np.zeros(n_samples, dtype=bool)
-    if n_samples < 10:
+        return np.zeros(Y.shape[0], dtype=bool)
+    n_apart = n_groups(groups, Y.shape[0])
+    if n_apart < 10:
         raise ValueError(
-            f"early_stopping=True needs at least 10 rows to hold some out, got {n_samples}; "
-            "use early_stopping=False."
+            f"early_stopping=True needs at least 10 {'rows' if groups is None else 'groups'} to "
+            f"hold some out, got {n_apart}; use early_stopping=False."
         )
     share = options.validation_fraction
-    return np.asarray(iterative_stratification(Y, [1 - share, share], rng) == 1)
+    folds = iterative_stratification(Y, [1 - share, share], rng, groups=groups)
+    return np.asarray(folds == 1)
 
 
-def _member_folds(Y: sp.csr_array, options: FitOptions, rng: np.random.Generator) -> np.ndarray:
+def _member_folds(
+    Y: sp.csr_array, options: FitOptions, rng: np.random.Generator, groups: Groups
+) -> np.ndarray:
     """Member that must not see each row, -1 where all members see all rows."""
-    n_samples = Y.shape[0]
-    if not options.cross_fit or options.n_members < 2 or n_samples < 2 * options.n_members:
-        return np.full(n_samples, -1)
-    return iterative_stratification(Y, [1 / options.n_members] * options.n_members, rng)
+    n_members = options.n_members
+    if not options.cross_fit or n_members < 2 or n_groups(groups, Y.shape[0]) < 2 * n_members:
+        return np.full(Y.shape[0], -1)
+    return iterative_stratification(Y, [1 / n_members] * n_members, rng, groups=groups)
 
 
 def _row_weights(folds: np.ndarray, n_members: int, device: torch.device) -> torch.Tensor:
@@ -312,19 +326,19 @@ def _out_of_fold_scores(
 
 
 def _fit_companions(
-    X: Matrix, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator
+    X: Matrix, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator, groups: Groups
 ) -> tuple[tuple[Companion, ...], list[np.ndarray]]:
     """The learners beside the network, and the scores of their training rows without them."""
     fitted: list[tuple[Companion, np.ndarray]] = []
     if options.n_landmarks:
-        fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks))
+        fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks, groups=groups))
     if options.n_trees:
         is_sparse = sp.issparse(X)
         n_jobs = min(torch.get_num_threads(), cpu_count())
         n_random = math.ceil(options.n_trees / 2) if is_sparse else options.n_trees
-        fitted.append(fit_forest(X, Y, rng, n_trees=n_random, n_jobs=n_jobs))
+        fitted.append(fit_forest(X, Y, rng, n_trees=n_random, n_jobs=n_jobs, groups=groups))
         if is_sparse:
-            fitted.append(fit_prototype_forest(X, Y, rng, n_trees=options.n_trees))
+            fitted.append(fit_prototype_forest(X, Y, rng, n_trees=options.n_trees, groups=groups))
     return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 
 

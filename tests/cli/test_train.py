@@ -253,3 +253,38 @@ def test_an_existing_folder_is_replaced_only_by_force_and_only_if_ours(
 def test_debug_shows_where_a_mistake_was_found(songs, monkeypatch, protolabel, tmp_path):
     with pytest.raises(DatasetError):
         protolabel("--debug", "train", songs, "--labels", "no", "--model", tmp_path / "m")
+
+
+def test_rows_of_a_group_are_all_trained_on_or_all_held_out(protolabel, tmp_path):
+    rng = np.random.default_rng(0)
+    person = rng.permutation(np.repeat(np.arange(30), 4))
+    X = rng.normal(size=(30, 2))
+    Y = (X + rng.normal(size=(30, 2)) > 0).astype(int)
+    table = tmp_path / "visits.csv"
+    rows = [f"{p},{X[p, 0]},{X[p, 1]},{Y[p, 0]},{Y[p, 1]}" for p in person]
+    table.write_text("\n".join(["person,a,b,u,v", *rows]))
+    command = ["train", table, "--labels", "u,v", "--method", "ml-knn", "--json"]
+    command += ["--set", "n_neighbors=3"]
+    told = protolabel(*command, "--groups", "person", "-o", tmp_path / "told")
+    not_told = protolabel(*command, "--drop", "person", "-o", tmp_path / "not-told")
+    assert told.code == not_told.code == 0, told.stderr
+    assert "'person' says which rows belong together: 30 groups" in told.stderr
+    assert load_model(tmp_path / "told").n_features_in_ == 2
+    # Rows whose copies were trained on are no test.
+    assert not_told.result["metrics"]["micro_f1"] > 0.99 > told.result["metrics"]["micro_f1"]
+
+
+def test_groups_that_cannot_be_read_are_named(protolabel, tmp_path):
+    table = tmp_path / "visits.csv"
+    table.write_text("person,a,u\n1,0.5,1\n,0.7,0\n3,0.2,1\n")
+    command = ["train", table, "--labels", "u", "-o", tmp_path / "model"]
+    for options, message in (
+        (["--groups", "persons"], "no column 'persons'"),
+        (["--groups", "person"], "line 3: the cell of column 'person'"),
+    ):
+        done = protolabel(*command, *options)
+        assert done.code != 0
+        assert message in done.stderr
+    done = protolabel("train", "yeast", "--groups", "person", "-o", tmp_path / "model")
+    assert done.code != 0
+    assert "groups are read from a column of a table" in done.stderr

@@ -72,3 +72,17 @@ def test_a_wrong_use_is_exit_code_2(protolabel, songs, options, message):
     done = protolabel("tune", songs, *KNN, *options, "--json")
     assert done.code == 2
     assert message in done.error["message"]
+
+
+def test_groups_share_inner_folds_and_are_in_the_command(protolabel, songs, tmp_path):
+    singers = tmp_path / "singers.csv"
+    header, *rows = songs.read_text().splitlines()
+    named = [f"{row},singer {number % 9}" for number, row in enumerate(rows)]
+    singers.write_text("\n".join([f"{header},singer", *named]))
+    command = ["tune", singers, *KNN, "--space", "n_neighbors=3,15", "--json"]
+    command += ["--storage", tmp_path / "found"]
+    by_singer = protolabel(*command, "--groups", "singer")
+    alone = protolabel(*command, "--drop", "singer")
+    assert by_singer.code == alone.code == 0, by_singer.stderr
+    assert "--groups singer" in by_singer.result["train_command"]
+    assert by_singer.result["value"] != alone.result["value"]

@@ -34,6 +34,25 @@ def test_values_without_each_row_are_those_of_fits_without_it(problem, ridge):
         assert np.allclose(found[row], expected, atol=1e-9)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+@pytest.mark.parametrize("ridge", [0.03, 0.3, 10.0])
+def test_values_without_each_group_are_those_of_fits_without_it(problem, ridge, dtype, tolerance):
+    kernel, targets = problem
+    groups = np.array([0, 1, 1, 2, 3, 3, 3, 2, *range(4, 10), *[10] * 9, *[11] * 7])
+    found = ExactKernel(kernel.astype(dtype), targets, groups).leave_one_out(ridge)
+    for row in range(30):
+        others = np.flatnonzero(groups != groups[row])
+        expected = naive_values(kernel, targets, ridge, others, row)
+        assert np.allclose(found[row], expected, atol=tolerance)
+
+
+def test_groups_of_one_row_are_left_out_as_rows(problem):
+    kernel, targets = problem
+    alone = ExactKernel(kernel, targets).leave_one_out(0.3)
+    found = ExactKernel(kernel, targets, np.arange(30)).leave_one_out(0.3)
+    assert np.allclose(found, alone, atol=1e-12)
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-4)])
 @pytest.mark.parametrize("ridge", [0.01, 1.0])
 def test_coefficients_give_the_values_of_the_fit_to_all_rows(problem, ridge, dtype, tolerance):

@@ -47,6 +47,18 @@ def test_leave_one_out_values_are_those_of_fits_without_each_row(regression):
         assert np.allclose(values[row], kernel[row] @ coefficients + intercept, atol=1e-4)
 
 
+def test_values_without_each_group_are_those_of_fits_without_it(regression):
+    kernel, of_landmarks, targets = regression
+    groups = np.arange(80) // 3
+    values = KernelFeatures.of(kernel, of_landmarks, targets, groups).leave_one_out(0.3)
+    for row in (0, 41, 79):
+        others = groups != groups[row]
+        coefficients, intercept = ridge_by_one_system(
+            kernel[others], of_landmarks, targets[others], 0.3
+        )
+        assert np.allclose(values[row], kernel[row] @ coefficients + intercept, atol=1e-4)
+
+
 def test_single_precision_chooses_and_predicts_the_same(regression, monkeypatch):
     double = KernelFeatures.of(*regression)
     monkeypatch.setattr(kernel_features, "_MIN_ROWS_OF_SINGLE_PRECISION", 0)

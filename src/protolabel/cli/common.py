@@ -71,6 +71,10 @@ Categorical = Annotated[
     str | None, typer.Option(help="Columns of words that look like numbers, as a,b,c.")
 ]
 Drop = Annotated[str | None, typer.Option(help="Columns to leave out, as a,b,c.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="Column that says which rows belong together, as a patient; no feature."),
+]
 FileFormat = Annotated[
     str | None,
     typer.Option("--format", help="mulan, meka, xmlc, libsvm, csv, parquet, npz or text."),
@@ -210,6 +214,7 @@ def file_options(
     tag_separator: str | None = None,
     categorical: str | None = None,
     drop: str | None = None,
+    groups: str | None = None,
     file_format: str | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -228,6 +233,7 @@ def file_options(
             tag_separator=tag_separator,
             categorical=split_names(categorical),
             drop=split_names(drop),
+            groups=groups,
             delimiter="\t" if delimiter == "\\t" else delimiter,
             encoding=encoding,
         )

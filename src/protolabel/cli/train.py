@@ -23,6 +23,7 @@ def train(
     tag_separator: common.TagSeparator = None,
     categorical: common.Categorical = None,
     drop: common.Drop = None,
+    groups: common.Groups = None,
     method: Annotated[str, typer.Option(help="Name of the method.")] = "pnml",
     settings: common.Settings = None,
     effort: Annotated[
@@ -83,6 +84,7 @@ def train(
         tag_separator=tag_separator,
         categorical=categorical,
         drop=drop,
+        groups=groups,
         file_format=file_format,
         delimiter=delimiter,
         encoding=encoding,

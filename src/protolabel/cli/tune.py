@@ -18,6 +18,7 @@ def tune(
     tag_separator: common.TagSeparator = None,
     categorical: common.Categorical = None,
     drop: common.Drop = None,
+    groups: common.Groups = None,
     method: Annotated[str, typer.Option(help="Name of the method.")] = "pnml",
     settings: common.Settings = None,
     space: Annotated[
@@ -59,6 +60,7 @@ def tune(
         tag_separator=tag_separator,
         categorical=categorical,
         drop=drop,
+        groups=groups,
         file_format=file_format,
         delimiter=delimiter,
         encoding=encoding,
@@ -94,6 +96,7 @@ def tune(
         "--tag-separator": tag_separator,
         "--categorical": categorical,
         "--drop": drop,
+        "--groups": groups,
         "--method": method,
         "--seed": seed,
         "--device": None if device == "auto" else device,

@@ -2,7 +2,8 @@
 
 With C = K + ridge I, s = C^-1 1 and P = C^-1 - s s' / (1's), the coefficients of the rows are
 P y, the intercept is s'y / (1's), and the residual that row i would have without itself is
-(P y)_i / P_ii. One factorisation of C gives all of them.
+(P y)_i / P_ii; that of the rows of a group without all of them is the solution of their block of
+P. One factorisation of C gives all of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from protolabel.companions.kernel_features import LARGEST_LEVERAGE
+from protolabel.companions.left_out import solved_by_groups
+from protolabel.preprocessing.row_groups import Groups
 
 # A search looks at a ridge and its neighbours, and then asks for the best again.
 _SOLUTIONS_KEPT = 3
@@ -35,11 +38,14 @@ class ExactKernel:
     kernel : ndarray of shape (n_samples, n_samples)
         In the precision to compute with.
     targets : ndarray of shape (n_samples, n_labels)
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together.
     """
 
-    def __init__(self, kernel: np.ndarray, targets: np.ndarray) -> None:
+    def __init__(self, kernel: np.ndarray, targets: np.ndarray, groups: Groups = None) -> None:
         self.kernel = kernel
         self.targets = targets
+        self.groups = groups
         self._solutions: dict[float, _Solution] = {}
 
     def error(self, ridge: float) -> float:
@@ -47,7 +53,7 @@ class ExactKernel:
         return float(np.square(self.leave_one_out(ridge) - self.targets).sum(dtype=np.float64))
 
     def leave_one_out(self, ridge: float) -> np.ndarray:
-        """Regression value of each row from the fit without it."""
+        """Regression value of each row from the fit without it and its group."""
         return self._solution(ridge).leave_one_out
 
     def solve(self, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -74,9 +80,19 @@ class ExactKernel:
         total = by_ones.sum()
         intercept = by_ones @ self.targets / total
         coefficients = by_targets - np.outer(by_ones, intercept)
-        own = np.einsum("ij,ij->j", root, root, dtype=np.float64) - np.square(by_ones) / total
-        own = np.maximum(own, (1 - LARGEST_LEVERAGE) / ridge)
-        return _Solution(coefficients, intercept, self.targets - coefficients / own[:, None])
+        smallest = (1 - LARGEST_LEVERAGE) / ridge
+        if self.groups is not None:
+
+            def blocks(rows: np.ndarray) -> np.ndarray:
+                columns, ones = root.T[rows], by_ones[rows]
+                products = (columns @ columns.mT).astype(np.float64)
+                return np.asarray(products - ones[:, :, None] * ones[:, None, :] / total)
+
+            residuals = solved_by_groups(self.groups, blocks, coefficients, smallest, len(root))
+        else:
+            own = np.einsum("ij,ij->j", root, root, dtype=np.float64) - np.square(by_ones) / total
+            residuals = coefficients / np.maximum(own, smallest)[:, None]
+        return _Solution(coefficients, intercept, self.targets - residuals)
 
 
 def _inverse_root(system: np.ndarray) -> np.ndarray:

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import parallel_config
+from joblib import Parallel, delayed, parallel_config
+from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from protolabel.companions import MAX_ROWS
 from protolabel.companions.label_priors import label_shares
 from protolabel.companions.leaf_votes import LeafVotes, rows_of_leaves
 from protolabel.companions.trees import Trees
+from protolabel.preprocessing.row_groups import Groups, drawn_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -49,7 +52,13 @@ class Forest(LeafVotes):
 
 
 def fit_forest(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 200, n_jobs: int = 1
+    X: Matrix,
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    n_trees: int = 200,
+    n_jobs: int = 1,
+    groups: Groups = None,
 ) -> tuple[Forest, np.ndarray]:
     """Grow a forest, and score its training rows by the trees that did not draw them.
 
@@ -61,6 +70,8 @@ def fit_forest(
     n_trees : int, default=200
     n_jobs : int, default=1
         Threads that grow trees of many rows; the trees are the same with any number.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are drawn together.
 
     Returns
     -------
@@ -78,7 +89,11 @@ def fit_forest(
     True
     """
     seed = int(rng.integers(2**31 - 1))
-    trees, draws = _grown(X, _growth_targets(Y, rng), n_trees, seed, n_jobs)
+    targets = _growth_targets(Y, rng)
+    if groups is None:
+        trees, draws = _grown(X, targets, n_trees, seed, n_jobs)
+    else:
+        trees, draws = _grown_by_groups(X, targets, n_trees, seed, n_jobs, groups)
     leaves = trees.leaves(X)
     forest = Forest(
         trees=trees,
@@ -94,8 +109,7 @@ def _grown(
 ) -> tuple[Trees, np.ndarray]:
     """Trees, and how often each drew each row, (n_samples, n_trees)."""
     n_samples = X.shape[0]
-    # What scikit-learn grows trees from, made once for all parts.
-    X = X.tocsc().astype(np.float32) if sp.issparse(X) else X.astype(np.float32)
+    X = _as_grown_from(X)
     # The parts draw from one stream: the trees are those of one large forest.
     stream = np.random.RandomState(seed)
     parts: list[Trees] = []
@@ -105,9 +119,7 @@ def _grown(
     for first in range(0, n_trees, at_once):
         forest = RandomForestRegressor(
             min(at_once, n_trees - first),
-            max_features=_n_tried(X),
-            min_samples_leaf=_ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
-            max_depth=_LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
+            **_shape_of_trees(X),
             max_samples=min(n_samples, MAX_ROWS),
             random_state=stream,
             n_jobs=n_jobs,
@@ -119,6 +131,47 @@ def _grown(
         for tree, drawn in enumerate(forest.estimators_samples_, start=first):
             draws[:, tree] = np.bincount(drawn, minlength=n_samples)
     return Trees.joined(parts), draws
+
+
+def _grown_by_groups(
+    X: Matrix,
+    targets: np.ndarray,
+    n_trees: int,
+    seed: int,
+    n_jobs: int,
+    groups: NDArray[np.int64],
+) -> tuple[Trees, np.ndarray]:
+    """The same, where each tree draws whole groups of rows."""
+    n_samples = X.shape[0]
+    X = _as_grown_from(X)
+    draws = np.empty((n_samples, n_trees), dtype=np.uint16)
+
+    def grow(tree: int) -> Trees:
+        rng = np.random.default_rng((seed, tree))
+        drawn = drawn_rows(n_samples, min(n_samples, MAX_ROWS), groups, rng)
+        draws[:, tree] = drawn
+        estimator = DecisionTreeRegressor(
+            **_shape_of_trees(X), random_state=int(rng.integers(2**31 - 1))
+        )
+        estimator.fit(X, targets, sample_weight=drawn.astype(np.float64), check_input=False)
+        return Trees.of([estimator.tree_])
+
+    n_jobs = n_jobs if n_samples >= _MIN_ROWS_OF_THREADS else 1
+    grown = Parallel(n_jobs, backend="threading")(delayed(grow)(tree) for tree in range(n_trees))
+    return Trees.joined(grown), draws
+
+
+def _as_grown_from(X: Matrix) -> Matrix:
+    """Rows in the form that scikit-learn grows trees from, made once for all of them."""
+    return X.tocsc().astype(np.float32) if sp.issparse(X) else X.astype(np.float32)
+
+
+def _shape_of_trees(X: Matrix) -> dict[str, Any]:
+    return {
+        "max_features": _n_tried(X),
+        "min_samples_leaf": _ROWS_OF_A_SPARSE_LEAF if sp.issparse(X) else 1,
+        "max_depth": _LEVELS_OF_SPARSE_TREES if sp.issparse(X) else None,
+    }
 
 
 def _n_tried(X: Matrix) -> int:

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from protolabel.companions.label_priors import log_odds_of_counts
+from protolabel.preprocessing.row_groups import Groups
 
 # A handful of numbers is fitted, for which so many cells are enough.
 _MAX_CELLS = 200_000
@@ -78,7 +79,12 @@ class Fusion:
         return replace(self, learned=learned, shifts=shifts)
 
 
-def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator) -> Fusion:
+def fit_fusion(
+    scores: Sequence[np.ndarray],
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    groups: Groups = None,
+) -> Fusion:
     """Calibrate each learner by two numbers for all labels, and weigh them and the prior odds.
 
     Parameters
@@ -88,9 +94,10 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
         Draws the cells used where there are very many.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows of which the models saw none that is in the same group.
     """
-    n_samples, n_labels = Y.shape
-    counts = np.asarray(Y.sum(axis=0)).ravel()
+    counts, n_samples = np.asarray(Y.sum(axis=0)).ravel(), Y.shape[0]
     learned = (counts > 0) & (counts < n_samples)
     cells = np.flatnonzero(np.broadcast_to(learned, Y.shape).ravel())
     if len(cells) > _MAX_CELLS:
@@ -102,8 +109,7 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
         slope * values.ravel()[cells] + intercept
         for values, (slope, intercept) in zip(scores, lines, strict=True)
     ]
-    # Learners did not see the row, so that the prior must not know it either.
-    prior = log_odds_of_counts(counts[cells % n_labels] - present, n_samples - 1)
+    prior = _prior_without(cells, present, Y, groups)
     weights, constant, of_prior = _pool(calibrated, prior, present)
     return Fusion(
         slopes=weights * slopes,
@@ -111,6 +117,21 @@ def fit_fusion(scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Gen
         learned=learned,
         shifts=np.where(learned, of_prior * log_odds_of_counts(counts, n_samples), 0.0),
     )
+
+
+def _prior_without(
+    cells: np.ndarray, present: np.ndarray, Y: sp.csr_array, groups: Groups
+) -> np.ndarray:
+    """Prior log-odds that do not know the row of a cell or its group, as learners do not."""
+    n_samples, n_labels = Y.shape
+    rows, labels = np.divmod(cells, n_labels)
+    n_left_out: np.ndarray | int = 1
+    if groups is not None:
+        membership = sp.csr_array((np.ones(n_samples), (groups, np.arange(n_samples))))
+        present = (membership @ Y).toarray()[groups[rows], labels]
+        n_left_out = np.bincount(groups)[groups[rows]]
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    return log_odds_of_counts(counts[labels] - present, n_samples - n_left_out)
 
 
 def _calibrate(scores: np.ndarray, present: np.ndarray) -> tuple[float, float]:

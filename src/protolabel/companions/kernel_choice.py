@@ -9,6 +9,7 @@ import numpy as np
 
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import precision_of
+from protolabel.preprocessing.row_groups import Groups
 
 # In units of one over twice the squared mean distance of two rows.
 PRECISIONS = (0.25, 1.0, 4.0, 16.0)
@@ -23,7 +24,9 @@ class KernelChoice(NamedTuple):
     ridge: float
 
 
-def best_of_grid(squares: np.ndarray, targets: np.ndarray, unit: float) -> KernelChoice:
+def best_of_grid(
+    squares: np.ndarray, targets: np.ndarray, unit: float, groups: Groups = None
+) -> KernelChoice:
     """The precision and ridge of the smallest error, looked for along the valley of ridges.
 
     Parameters
@@ -33,20 +36,25 @@ def best_of_grid(squares: np.ndarray, targets: np.ndarray, unit: float) -> Kerne
     targets : ndarray of shape (n_samples, n_labels)
     unit : float
         Precisions are multiples of it.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together.
     """
     found = []
     start = len(RIDGES) // 2
     for factor in PRECISIONS:
-        regression = regression_of(squares, targets, factor * unit)
+        regression = regression_of(squares, targets, factor * unit, groups)
         ridge = descend(regression.error, RIDGES, start)
         start = RIDGES.index(ridge)
         found.append(KernelChoice(regression.error(ridge), factor, ridge))
     return min(found)
 
 
-def regression_of(squares: np.ndarray, targets: np.ndarray, precision: float) -> ExactKernel:
+def regression_of(
+    squares: np.ndarray, targets: np.ndarray, precision: float, groups: Groups = None
+) -> ExactKernel:
     """The regression on a Gaussian kernel of rows with these squared distances."""
-    return ExactKernel(np.exp(-precision * squares).astype(precision_of(len(squares))), targets)
+    kernel = np.exp(-precision * squares).astype(precision_of(len(squares)))
+    return ExactKernel(kernel, targets, groups)
 
 
 def descend(error: Callable[[float], float], values: Sequence[float], start: int) -> float:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from protolabel.companions.left_out import solved_by_groups
+from protolabel.preprocessing.row_groups import Groups
+
 # Keeps equal landmarks from making the kernel singular; far below the smallest ridge.
 _JITTER = 1e-7
 # Axes with less than this share of the largest variance are rounding.
@@ -35,6 +38,8 @@ class KernelFeatures:
     targets : ndarray of shape (n_samples, n_labels)
     on_axes : ndarray of shape (rank, n_labels)
         Centred targets along the axes.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together.
     """
 
     axes: np.ndarray
@@ -43,10 +48,15 @@ class KernelFeatures:
     offset: np.ndarray
     targets: np.ndarray
     on_axes: np.ndarray
+    groups: Groups = None
 
     @classmethod
     def of(
-        cls, kernel: np.ndarray, of_landmarks: np.ndarray, targets: np.ndarray
+        cls,
+        kernel: np.ndarray,
+        of_landmarks: np.ndarray,
+        targets: np.ndarray,
+        groups: Groups = None,
     ) -> KernelFeatures:
         """Features whose products are the kernel of rows, as far as the landmarks tell.
 
@@ -55,6 +65,7 @@ class KernelFeatures:
         kernel : ndarray of shape (n_samples, n_landmarks)
         of_landmarks : ndarray of shape (n_landmarks, n_landmarks)
         targets : ndarray of shape (n_samples, n_labels)
+        groups : ndarray of int, shape (n_samples,), or None, default=None
         """
         n_samples, n_landmarks = kernel.shape
         dtype = precision_of(n_samples)
@@ -76,17 +87,34 @@ class KernelFeatures:
             offset=offset @ rotation,
             targets=targets,
             on_axes=axes.T @ (targets - targets.mean(axis=0)),
+            groups=groups,
         )
 
     def leave_one_out(self, ridge: float) -> np.ndarray:
-        """Regression value of each row from the fit without it."""
+        """Regression value of each row from the fit without it and its group."""
         centred = self.targets - self.targets.mean(axis=0)
         shrinkage = self.variances / (self.variances + ridge)
         fitted = self.axes @ (shrinkage[:, None] * self.on_axes)
-        leverage = np.square(self.axes) @ shrinkage + 1 / len(centred)
-        leverage = np.minimum(leverage, LARGEST_LEVERAGE)[:, None]
-        # The residual without the row is the residual over one minus its leverage.
-        return np.asarray(self.targets - (centred - fitted) / (1 - leverage))
+        residuals = centred - fitted
+        if self.groups is not None:
+            residuals = self._without_groups(residuals, shrinkage)
+        else:
+            leverage = np.square(self.axes) @ shrinkage + 1 / len(centred)
+            # The residual without the row is the residual over one minus its leverage.
+            residuals = residuals / (1 - np.minimum(leverage, LARGEST_LEVERAGE)[:, None])
+        return np.asarray(self.targets - residuals)
+
+    def _without_groups(self, residuals: np.ndarray, shrinkage: np.ndarray) -> np.ndarray:
+        """Residuals that rows would have without their group."""
+        assert self.groups is not None
+
+        def blocks(rows: np.ndarray) -> np.ndarray:
+            axes = self.axes[rows].astype(np.float64)
+            leverages = (axes * shrinkage) @ axes.mT + 1 / len(residuals)
+            return np.asarray(np.eye(rows.shape[1]) - leverages)
+
+        smallest, width = 1 - LARGEST_LEVERAGE, self.axes.shape[1]
+        return solved_by_groups(self.groups, blocks, residuals, smallest, width)
 
     def error(self, ridge: float) -> float:
         """Squared error of the leave-one-out values."""

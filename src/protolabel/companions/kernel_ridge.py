@@ -31,6 +31,7 @@ from protolabel.companions.row_distances import (
     weighted_rows,
 )
 from protolabel.companions.sparse_rows import part_of
+from protolabel.preprocessing.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -111,7 +112,12 @@ class KernelRidge:
 
 
 def fit_kernel_ridge(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_landmarks: int = 2000
+    X: Matrix,
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    n_landmarks: int = 2000,
+    groups: Groups = None,
 ) -> tuple[KernelRidge, np.ndarray]:
     """Fit a kernel regression and the log-odds each row gets from a fit without it.
 
@@ -127,12 +133,14 @@ def fit_kernel_ridge(
     rng : numpy Generator
         Draws landmarks and the rows that decide precision and ridge.
     n_landmarks : int, default=2000
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together.
 
     Returns
     -------
     model : KernelRidge
     scores : ndarray of shape (n_samples, n_labels)
-        Leave-one-out log-odds.
+        Log-odds from the fit without the row, and without its group.
 
     Examples
     --------
@@ -145,27 +153,27 @@ def fit_kernel_ridge(
     """
     if X.shape[0] > MAX_ROWS:
         # The others only score: their labels are not needed, and their scores are honest.
-        return _fit_on_part(X, Y, rng, n_landmarks)
+        return _fit_on_part(X, Y, rng, n_landmarks, groups)
     targets = Y.toarray().astype(np.float64)
     drawn = _some(X, _ROWS_FOR_DISTANCE, rng), _some(X, _ROWS_FOR_PRECISION, rng)
-    precision, choice = _choose(X, targets, *drawn)
+    precision, choice = _choose(X, targets, *drawn, groups)
     # A stream of its own: where weights do not help, all is as if they were not there.
-    found = column_weights(X, targets, choice, rng.spawn(1)[0])
+    found = column_weights(X, targets, choice, rng.spawn(1)[0], groups)
     weights = None if found is None else found.weights
     used = X
     if weights is not None:
         used = weighted_rows(X, weights)
-        precision, choice = _choose(used, targets, *drawn)
+        precision, choice = _choose(used, targets, *drawn, groups)
     places = _some(X, n_landmarks, rng)
     if len(places) < X.shape[0]:
-        regression = _regression(used, places, precision, targets)
+        regression = _regression(used, places, precision, targets, groups)
         ridge = min(RIDGES, key=regression.error)
     else:
         some = _some(X, _ROWS_FOR_RIDGE, rng)
-        regression = _exact(used[some], precision, targets[some])
+        regression = _exact(used[some], precision, targets[some], groups_at(groups, some))
         ridge = descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
         if len(some) < X.shape[0]:
-            regression = _regression(used, places, precision, targets)
+            regression = _regression(used, places, precision, targets, groups)
     coefficients, intercept = regression.solve(ridge)
     shares = label_shares(Y)
     softness = _SOFTNESS_IN_DEVIATIONS * np.sqrt(shares * (1 - shares))
@@ -173,7 +181,8 @@ def fit_kernel_ridge(
     values = regression.leave_one_out(ridge).astype(np.float64)
     if found is not None and _fits_its_own(np.square(values - targets), found):
         for rows, of_others in found.by_others:
-            unseen = _at_factor(weighted_rows(X, of_others), places, choice.factor, targets)
+            weighted = weighted_rows(X, of_others)
+            unseen = _at_factor(weighted, places, choice.factor, targets, groups)
             values[rows] = unseen.leave_one_out(ridge)[rows]
     return model, log_odds(values, softness)
 
@@ -189,22 +198,34 @@ def _fits_its_own(errors: np.ndarray, found: ColumnWeights) -> bool:
 
 
 def _choose(
-    X: Matrix, targets: np.ndarray, for_distance: np.ndarray, for_precision: np.ndarray
+    X: Matrix,
+    targets: np.ndarray,
+    for_distance: np.ndarray,
+    for_precision: np.ndarray,
+    groups: Groups,
 ) -> tuple[float, KernelChoice]:
     """The precision and ridge of the smallest error on some rows."""
     some = X[for_distance]
     unit = unit_of_precision(some, own_distances(some))
     squares = own_distances(X[for_precision])
-    choice = best_of_grid(squares, targets[for_precision], unit)
+    some_groups = groups_at(groups, for_precision)
+    choice = best_of_grid(squares, targets[for_precision], unit, some_groups)
     return unit * choice.factor, choice
 
 
 def _fit_on_part(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, n_landmarks: int
+    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, n_landmarks: int, groups: Groups
 ) -> tuple[KernelRidge, np.ndarray]:
-    order = rng.permutation(X.shape[0])
-    used, others = np.sort(order[:MAX_ROWS]), np.sort(order[MAX_ROWS:])
-    model, used_scores = fit_kernel_ridge(X[used], Y[used], rng, n_landmarks=n_landmarks)
+    order = shuffled_rows(X.shape[0], groups, rng)
+    n_used = MAX_ROWS
+    if groups is not None:
+        # The last group that begins among them may not be there as a whole.
+        begins = np.flatnonzero(np.diff(groups[order[: MAX_ROWS + 1]])) + 1
+        n_used = int(begins[-1]) if len(begins) else MAX_ROWS
+    used, others = np.sort(order[:n_used]), np.sort(order[n_used:])
+    model, used_scores = fit_kernel_ridge(
+        X[used], Y[used], rng, n_landmarks=n_landmarks, groups=groups_at(groups, used)
+    )
     scores = np.empty(Y.shape)
     scores[used] = used_scores
     scores[others] = model.scores(X[others])
@@ -227,31 +248,32 @@ def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
 
 
 def _regression(
-    X: Matrix, places: np.ndarray, precision: float, targets: np.ndarray
+    X: Matrix, places: np.ndarray, precision: float, targets: np.ndarray, groups: Groups
 ) -> ExactKernel | KernelFeatures:
     """The regression on the kernel with some of the rows, or with all of them."""
     if len(places) == X.shape[0]:
-        return _exact(X, precision, targets)
+        return _exact(X, precision, targets, groups)
     landmarks = X[places]
     return KernelFeatures.of(
         gaussian_kernel(X, landmarks, precision, precision_of(X.shape[0])),
         gaussian_kernel(landmarks, landmarks, precision),
         targets,
+        groups,
     )
 
 
 def _at_factor(
-    X: Matrix, places: np.ndarray, factor: float, targets: np.ndarray
+    X: Matrix, places: np.ndarray, factor: float, targets: np.ndarray, groups: Groups
 ) -> ExactKernel | KernelFeatures:
     """The same with a precision in units of the distances of the rows."""
     unit = unit_of_precision(X, own_distances(X))
-    return _regression(X, places, factor * unit, targets)
+    return _regression(X, places, factor * unit, targets, groups)
 
 
-def _exact(X: Matrix, precision: float, targets: np.ndarray) -> ExactKernel:
+def _exact(X: Matrix, precision: float, targets: np.ndarray, groups: Groups) -> ExactKernel:
     kernel = own_distances(X, precision_of(X.shape[0]))
     kernel *= -precision
-    return ExactKernel(np.exp(kernel, out=kernel), targets)
+    return ExactKernel(np.exp(kernel, out=kernel), targets, groups)
 
 
 def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:

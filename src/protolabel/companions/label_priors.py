@@ -17,7 +17,7 @@ def label_shares(Y: sp.csr_array) -> np.ndarray:
     return np.asarray((np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (Y.shape[0] + 1))
 
 
-def log_odds_of_counts(counts: np.ndarray, n_rows: int) -> np.ndarray:
+def log_odds_of_counts(counts: np.ndarray, n_rows: int | np.ndarray) -> np.ndarray:
     """Log-odds of labels that so many rows have.
 
     Examples

@@ -21,6 +21,7 @@ from protolabel.companions import MAX_ROWS
 from protolabel.companions.label_priors import label_shares
 from protolabel.companions.leaf_votes import LeafVotes, rows_of_leaves
 from protolabel.companions.prototype_trees import ROWS_AT_ONCE, PrototypeTrees, parted
+from protolabel.preprocessing.row_groups import Groups, drawn_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -54,7 +55,12 @@ class PrototypeForest(LeafVotes):
 
 
 def fit_prototype_forest(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, *, n_trees: int = 50
+    X: Matrix,
+    Y: sp.csr_array,
+    rng: np.random.Generator,
+    *,
+    n_trees: int = 50,
+    groups: Groups = None,
 ) -> tuple[PrototypeForest, np.ndarray]:
     """Grow prototype trees, and score their training rows by the trees that did not draw them.
 
@@ -64,6 +70,8 @@ def fit_prototype_forest(
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
     rng : numpy Generator
     n_trees : int, default=50
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are drawn together.
 
     Returns
     -------
@@ -88,8 +96,7 @@ def fit_prototype_forest(
     leaves = np.empty((n_samples, n_trees), dtype=np.int32)
     draws = np.empty((n_samples, n_trees), dtype=np.uint16)
     for tree in range(n_trees):
-        drawn = rng.integers(n_samples, size=min(n_samples, MAX_ROWS))
-        draws[:, tree] = np.bincount(drawn, minlength=n_samples)
+        draws[:, tree] = drawn_rows(n_samples, min(n_samples, MAX_ROWS), groups, rng)
         leaves[:, tree] = growth.add_tree(rows, likeness, draws[:, tree] > 0, rng)
     trees = growth.trees(projection)
     forest = PrototypeForest(

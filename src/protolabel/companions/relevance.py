@@ -26,6 +26,7 @@ from protolabel.companions.row_distances import (
     unit_of_precision,
     weighted_rows,
 )
+from protolabel.preprocessing.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -63,7 +64,11 @@ class ColumnWeights:
 
 
 def column_weights(
-    X: Matrix, targets: np.ndarray, choice: KernelChoice, rng: np.random.Generator
+    X: Matrix,
+    targets: np.ndarray,
+    choice: KernelChoice,
+    rng: np.random.Generator,
+    groups: Groups = None,
 ) -> ColumnWeights | None:
     """Weights of the columns, or None where a regression is as good without them.
 
@@ -76,6 +81,8 @@ def column_weights(
         Precision and ridge that suit unweighted rows.
     rng : numpy Generator
         Draws the rows, the places of the slopes and the mixtures of labels.
+    groups : ndarray of int, shape (n_samples,), or None, default=None
+        Rows that are left out together.
 
     Returns
     -------
@@ -84,17 +91,19 @@ def column_weights(
     """
     if X.shape[0] < _FEWEST_ROWS:
         return None
-    order = rng.permutation(X.shape[0])[: 2 * _ROWS_OF_A_HALF]
-    halves = [np.sort(rows) for rows in np.array_split(order, 2)]
+    order = shuffled_rows(X.shape[0], groups, rng)[: 2 * _ROWS_OF_A_HALF]
+    halves = _halves(order, groups)
+    if min(len(rows) for rows in halves) < _FEWEST_ROWS // 2:
+        return None
     plain, weighted, slopes, by_others = 0.0, 0.0, [], []
     for rows, others in (halves, halves[::-1]):
-        regression, ridge = _fit(X[rows], targets[rows], choice)
+        regression, ridge = _fit(X[rows], targets[rows], choice, groups_at(groups, rows))
         coefficients, _ = regression.solve(ridge)
         slopes.append(_slopes_of_known_columns(X[rows], regression.kernel, coefficients, rng))
         plain += regression.error(ridge)
         by_others.append((others, _as_weights(slopes[-1], X[rows])))
         judged = weighted_rows(X[others], by_others[-1][1])
-        regression, ridge = _fit(judged, targets[others], choice)
+        regression, ridge = _fit(judged, targets[others], choice, groups_at(groups, others))
         weighted += regression.error(ridge)
     if not weighted < (1 - _SMALLEST_GAIN) * plain:
         return None
@@ -143,11 +152,22 @@ def squared_slopes(
     return total
 
 
-def _fit(X: Matrix, targets: np.ndarray, choice: KernelChoice) -> tuple[ExactKernel, float]:
+def _halves(order: np.ndarray, groups: Groups) -> list[np.ndarray]:
+    """Two halves of shuffled rows; those of a group are all in one of them."""
+    middle = -(-len(order) // 2)
+    if groups is not None:
+        ends = np.flatnonzero(np.diff(groups[order])) + 1
+        middle = ends[np.abs(ends - middle).argmin()] if len(ends) else len(order)
+    return [np.sort(order[:middle]), np.sort(order[middle:])]
+
+
+def _fit(
+    X: Matrix, targets: np.ndarray, choice: KernelChoice, groups: Groups
+) -> tuple[ExactKernel, float]:
     """The regression of the same precision, and its ridge of the smallest error."""
     squares = own_distances(X)
     precision = choice.factor * unit_of_precision(X, squares)
-    regression = regression_of(squares, targets, precision)
+    regression = regression_of(squares, targets, precision, groups)
     return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 
 

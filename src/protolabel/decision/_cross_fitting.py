@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
@@ -68,11 +68,12 @@ def held_out_scores(
     cv: Any,
     random_state: Any,
     n_jobs: int | None,
+    groups: ArrayLike | None = None,
 ) -> HeldOutScores:
     """Fit a clone per inner fold and score the rows of that fold."""
     n_samples, n_labels = targets.matrix.shape
     (X,) = indexable(X)
-    splits = list(_splits(X, targets, cv, random_state))
+    splits = list(_splits(X, targets, cv, random_state, groups))
     parts: list[NDArray[np.float64]] = Parallel(n_jobs=n_jobs)(
         delayed(_score_fold)(estimator, X, y, train=train, test=test, n_labels=n_labels)
         for train, test in splits
@@ -124,11 +125,11 @@ def _targets_for_estimator(y: Any, targets: Targets) -> Any:
 
 
 def _splits(
-    X: Any, targets: Targets, cv: Any, random_state: Any
+    X: Any, targets: Targets, cv: Any, random_state: Any, groups: ArrayLike | None
 ) -> Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the inner splits; a number of folds means stratified ones."""
     if not isinstance(cv, (int, np.integer)):
-        return cv.split(X, targets.matrix)  # type: ignore[no-any-return]
+        return cv.split(X, targets.matrix, groups)  # type: ignore[no-any-return]
     n_splits = int(cv)
     if targets.kind != "multilabel":
         per_class = np.asarray(targets.matrix.sum(axis=0)).ravel()
@@ -141,7 +142,7 @@ def _splits(
                 "add rows of that class or leave it out."
             )
     splitter = MultilabelStratifiedKFold(n_splits, random_state=check_random_state(random_state))
-    return splitter.split(np.empty((targets.matrix.shape[0], 0)), targets.matrix)
+    return splitter.split(np.empty((targets.matrix.shape[0], 0)), targets.matrix, groups)
 
 
 def _score_fold(

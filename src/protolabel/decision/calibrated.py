@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -86,7 +86,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: ArrayLike | None = None) -> Self:
         """Fit the estimator and the maps to probabilities.
 
         Parameters
@@ -95,6 +95,8 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEs
             Training rows, passed on as they are.
         y : array-like or sparse of shape (n_samples, n_labels), or label sets
             0/1 labels, or a one-dimensional target.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together and share an inner fold; passed on to a splitter.
 
         Returns
         -------
@@ -111,6 +113,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEs
             cv=self.cv,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            groups=groups,
         )
         self.calibration_: LabelCalibration = fit_calibration(
             held_out.scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -112,7 +112,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: ArrayLike | None = None) -> Self:
         """Fit the estimator and choose the thresholds.
 
         Parameters
@@ -121,6 +121,8 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Training rows, passed on as they are.
         y : array-like or sparse of shape (n_samples, n_labels), or label sets
             0/1 labels; a one-dimensional target is passed on to the estimator.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together and share an inner fold; passed on to a splitter.
 
         Returns
         -------
@@ -144,6 +146,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 cv=self.cv,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
+                groups=groups,
             )
             self.rule_ = tune_thresholds(
                 self.rule,

@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.decision.tuning import tune_thresholds
@@ -40,20 +42,35 @@ class InnerFolds:
         Seed of the inner folds.
     tunes_thresholds : bool
         Whether decisions are taken with tuned thresholds.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Rows that share an inner fold; an estimator that takes groups is told them.
     """
 
-    def __init__(self, estimator: Any, X: Any, Y: Any, *, seed: int, tunes_thresholds: bool):
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        Y: Any,
+        *,
+        seed: int,
+        tunes_thresholds: bool,
+        groups: NDArray[Any] | None = None,
+    ):
         self.estimator = estimator
         self.X, self.Y = X, Y
+        self.groups = groups
         self.tunes_thresholds = tunes_thresholds
         splitter = MultilabelStratifiedKFold(N_INNER_FOLDS, shuffle=True, random_state=seed)
-        self.folds = list(splitter.split(X, Y))
+        self.folds = list(splitter.split(X, Y, groups))
 
     def score(self, params: Params, fold: int) -> float:
         """Criterion of one candidate on one fold."""
         train, test = self.folds[fold]
         model = clone(self.estimator).set_params(**params)
-        model.fit(self.X[train], self.Y[train])
+        options = {}
+        if self.groups is not None and has_fit_parameter(model, "groups"):
+            options["groups"] = self.groups[train]
+        model.fit(self.X[train], self.Y[train], **options)
         X_test, truth = self.X[test], self.Y[test]
         scores = label_scores(model, X_test, n_labels=truth.shape[1])
         predicted = None if self.tunes_thresholds else model.predict(X_test)

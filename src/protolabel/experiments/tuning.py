@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from protolabel.experiments.grid_search import search_grid
 from protolabel.experiments.inner_folds import InnerFolds, Params
 from protolabel.experiments.record import Search
@@ -14,7 +16,13 @@ from protolabel.methods import Space, find_method
 
 
 def tune_settings(
-    unit: Unit, estimator: Any, X: Any, Y: Any, *, studies: Path | None = None
+    unit: Unit,
+    estimator: Any,
+    X: Any,
+    Y: Any,
+    *,
+    studies: Path | None = None,
+    groups: NDArray[Any] | None = None,
 ) -> tuple[Params, Search]:
     """Best settings of a unit by inner folds.
 
@@ -33,6 +41,8 @@ def tune_settings(
         Their labels.
     studies : Path, default=None
         Folder that keeps what is known about candidates, to go on with it after a restart.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Rows that share an inner fold.
 
     Returns
     -------
@@ -42,7 +52,10 @@ def tune_settings(
         What was looked at.
     """
     space = search_space(unit)
-    inner = InnerFolds(estimator, X, Y, seed=unit.seed, tunes_thresholds=unit.thresholds == "tuned")
+    tunes_thresholds = unit.thresholds == "tuned"
+    inner = InnerFolds(
+        estimator, X, Y, seed=unit.seed, tunes_thresholds=tunes_thresholds, groups=groups
+    )
     storage = None if studies is None else studies / f"{unit.key}.jsonl"
     n_combinations = math.prod(len(values) for values in space.values())
     if unit.tuning.isdecimal() and int(unit.tuning) < n_combinations:

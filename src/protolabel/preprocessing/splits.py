@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 
 from protolabel.preprocessing._fold_repair import equalise_sizes, swap_rows
 from protolabel.preprocessing.labels import encode_targets
+from protolabel.preprocessing.row_groups import numbered_groups
 
 MAX_SEED = 2**32 - 1
 
@@ -81,7 +82,7 @@ def iterative_stratification(
             equalise_sizes(weights, folds, shares)
             swap_rows(weights, folds, shares.size)
         return folds
-    members = _group_of_rows(groups, truth.shape[0])
+    members = numbered_groups(groups, truth.shape[0])
     sizes = np.bincount(members)
     _check_enough(sizes.size, shares.size, "group")
     rows = np.arange(members.size)
@@ -303,14 +304,6 @@ def _as_proportions(proportions: ArrayLike) -> NDArray[np.float64]:
     if abs(shares.sum() - 1) > 1e-8:
         raise ValueError(f"proportions sum to {shares.sum():.6g}, expected 1.")
     return shares
-
-
-def _group_of_rows(groups: ArrayLike, n_samples: int) -> NDArray[np.int64]:
-    """Number the groups."""
-    names = np.asarray(groups)
-    if names.shape != (n_samples,):
-        raise ValueError(f"groups has shape {names.shape}, expected ({n_samples},).")
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _check_enough(n_items: int, n_folds: int, what: str) -> None:

@@ -34,6 +34,8 @@ class FileOptions:
         What stands between tags.
     categorical, drop : tuple of str, default=()
         Columns of words, and columns to leave out.
+    groups : str or None, default=None
+        Column of a table that says which rows belong together; it is no feature.
     delimiter : str or None, default=None
         Character between the cells of a CSV file.
     encoding : str, default="utf-8"
@@ -48,6 +50,7 @@ class FileOptions:
     tag_separator: str | None = None
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    groups: str | None = None
     delimiter: str | None = None
     encoding: str = "utf-8"
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from protolabel.datasets import (
     DatasetWarning,
@@ -37,6 +38,7 @@ from protolabel.datasets.readers.table_columns import CategoryColumn, NumberColu
 from protolabel.exceptions import DatasetError
 from protolabel.preprocessing.table import MISSING_CODE, Numbers, TableColumns, Words
 from protolabel.workflows.file_options import TABLE_FORMATS, FileOptions, format_of
+from protolabel.workflows.group_column import GroupColumn
 from protolabel.workflows.table_file import open_table
 
 _COUNTED_FROM = re.compile(r"features are taken to be counted from (\d)")
@@ -76,6 +78,8 @@ class LabelledData:
         What reading did to columns.
     tag_separator : str or None, default=None
         What stood between labels, in a table that has several in a cell.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        Names of the groups that rows belong to.
     """
 
     name: str
@@ -85,6 +89,7 @@ class LabelledData:
     split: Split | None = None
     notes: tuple[str, ...] = ()
     tag_separator: str | None = None
+    groups: NDArray[np.str_] | None = None
 
 
 def read_labelled(source: str | Path, options: FileOptions) -> LabelledData:
@@ -117,6 +122,11 @@ def read_labelled(source: str | Path, options: FileOptions) -> LabelledData:
     """
     kind = format_of(source, options)
     path = Path(source)
+    if options.groups is not None and kind not in TABLE_FORMATS:
+        raise DatasetError(
+            f"groups are read from a column of a table; {source} is "
+            f"{'a dataset of the catalogue' if kind is None else f'of the format {kind}'}"
+        )
     if kind is None:
         data = from_dataset(load_dataset(str(source)))
         return _choose_labels(data, options)
@@ -208,16 +218,26 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
             path,
             list(table.header),
             TableOptions(
-                labels, options.tags, options.tag_separator, options.categorical, options.drop
+                labels,
+                options.tags,
+                options.tag_separator,
+                options.categorical,
+                (*options.drop, *([] if options.groups is None else [options.groups])),
             ),
             list_columns=table.list_columns,
             index_columns=table.index_columns,
         )
+        groups = None if options.groups is None else GroupColumn(table, options.groups)
         for block in table.blocks:
             builder.add_block(block.columns, block.line_numbers)
+            if groups is not None:
+                groups.add_block(block)
     dataset = builder.finish(stem_of(path))
     features = _table_columns(builder)
     notes = [note for note in dataset.provenance.notes if not note.endswith("before fitting")]
+    if groups is not None:
+        notes = [note for note in notes if note != f"column {groups.name!r} was dropped: as asked"]
+        notes.append(groups.note())
     missing = [c.name for c in features if isinstance(c, Numbers) and np.isnan(c.values).any()]
     if missing:
         notes.append(
@@ -230,6 +250,7 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
         tuple(dataset.label_names),
         notes=tuple(notes),
         tag_separator=builder.tag_separator,
+        groups=None if groups is None else groups.finish(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import shlex
@@ -120,12 +121,15 @@ def search_settings(
     rows = np.arange(data.Y.shape[0])
     X, Y = fit_inputs(data.content, rows).encode(data.content), sp.csr_array(data.Y)
     # Candidates that were tried on other data under the same name are not known.
-    unit = plan.unit(f"{data.name} {matrix_digest(X)[:16]} {matrix_digest(Y)[:16]}")
+    parts = [data.name, matrix_digest(X)[:16], matrix_digest(Y)[:16]]
+    if data.groups is not None:
+        parts.append(hashlib.sha256(np.ascontiguousarray(data.groups).data).hexdigest()[:16])
+    unit = plan.unit(" ".join(parts))
     space = search_space(unit)
     unknown = sorted(set(space) - set(model.get_params(deep=False)))
     if unknown:
         raise ValueError(f"The method {plan.method!r} has no parameter {unknown[0]!r} to search.")
-    params, search = tune_settings(unit, model, X, Y, studies=storage)
+    params, search = tune_settings(unit, model, X, Y, studies=storage, groups=data.groups)
     return SearchResult(
         settings=params,
         value=search.best_value,

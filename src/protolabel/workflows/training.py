@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from protolabel.exceptions import DatasetError
 from protolabel.metrics import evaluate
@@ -110,6 +111,8 @@ def train_model(
         observe(model)
     started = time.perf_counter()
     options: dict[str, Any] = {} if checkpoint is None else {"checkpoint_dir": checkpoint}
+    if data.groups is not None and has_fit_parameter(model, "groups"):
+        options["groups"] = data.groups[train]
     model.fit(X[train], Y[train], **options)
     seconds = time.perf_counter() - started
     X_test, Y_test = X[test], Y[test]
@@ -132,7 +135,7 @@ def split_rows(
     splitter = MultilabelStratifiedShuffleSplit(
         test_size=DEFAULT_TEST_SIZE if test_size is None else test_size, random_state=seed
     )
-    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y))
+    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, data.groups))
     return np.sort(train), np.sort(test)
 
 

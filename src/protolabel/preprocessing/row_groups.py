@@ -1,0 +1,124 @@
+"""Rows that belong together, as copies or repeated measures, and that are left out together.
+
+Groups are numbers from 0 on, one of each row, or None where every row stands for itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Groups = NDArray[np.int64] | None
+
+# Fewer rows with a copy than this share of all do not matter.
+_SMALLEST_SHARE_OF_COPIES = 0.05
+# Rows agree by chance unless a column tells nearly all of them apart, as a measured number does.
+_SMALLEST_SHARE_OF_VALUES = 0.5
+_ROWS_FOR_VALUES = 1000
+# How what is missing calls itself in columns of objects.
+_MISSING = ("nan", "NaN", "NaT", "<NA>")
+
+
+def numbered_groups(groups: ArrayLike, n_samples: int) -> NDArray[np.int64]:
+    """Names of groups as numbers.
+
+    Examples
+    --------
+    >>> numbered_groups(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    """
+    names = np.asarray(groups)
+    if names.shape != (n_samples,):
+        raise ValueError(
+            f"groups has shape {names.shape}, expected ({n_samples},): the group of each row."
+        )
+    is_missing = _is_missing(names)
+    if is_missing.any():
+        raise ValueError(
+            f"groups is missing in {is_missing.sum()} row(s), first in row "
+            f"{is_missing.argmax()}; give such rows a group of their own."
+        )
+    names = names.astype(str) if names.dtype == object else names
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def groups_of_copies(X: NDArray[np.floating]) -> Groups:
+    """Groups of equal rows, or None where there are few of them or rows agree by chance.
+
+    New rows may have a twin among the training rows where rows agree by chance, as in tables of
+    a few codes. There, and only there, scores of training rows whose twins were seen are honest.
+
+    Examples
+    --------
+    >>> groups_of_copies(np.array([[0.3, 1.0], [0.7, 1.0], [0.3, 1.0]])).tolist()
+    [0, 1, 0]
+    >>> groups_of_copies(np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])) is None
+    True
+    """
+    n_samples, n_features = X.shape
+    if n_features == 0:
+        return None
+    some = np.sort(X[:: max(1, n_samples // _ROWS_FOR_VALUES)], axis=0)
+    most_values = (np.diff(some, axis=0) != 0).sum(axis=0).argmax()
+    _, value, counts = np.unique(X[:, most_values], return_inverse=True, return_counts=True)
+    suspects = np.flatnonzero(counts[value] > 1)
+    if len(suspects) < _SMALLEST_SHARE_OF_COPIES * n_samples or len(suspects) == 0:
+        return None
+    rows = np.ascontiguousarray(X[suspects] + 0.0)  # So that -0.0 is 0.0.
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * n_features))).ravel()
+    _, equal, copies = np.unique(as_bytes, return_inverse=True, return_counts=True)
+    n_different = n_samples - len(suspects) + len(copies)
+    n_copied = copies[copies > 1].sum()
+    if (
+        n_copied < _SMALLEST_SHARE_OF_COPIES * n_samples
+        or len(counts) < _SMALLEST_SHARE_OF_VALUES * n_different
+    ):
+        return None
+    groups = np.arange(n_samples)
+    groups[suspects] = n_samples + equal
+    return groups_at(groups, slice(None))
+
+
+def n_groups(groups: Groups, n_samples: int) -> int:
+    """Number of groups, or of rows where each stands for itself."""
+    return n_samples if groups is None else int(groups.max(initial=-1)) + 1
+
+
+def groups_at(groups: Groups, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Groups:
+    """Groups of some rows, numbered anew."""
+    if groups is None:
+        return None
+    return np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
+
+
+def shuffled_rows(n_samples: int, groups: Groups, rng: np.random.Generator) -> NDArray[np.int64]:
+    """All rows in random order, those of a group one after the other.
+
+    Examples
+    --------
+    >>> shuffled_rows(4, np.array([0, 1, 0, 1]), np.random.default_rng(0)).tolist()
+    [1, 3, 0, 2]
+    """
+    if groups is None:
+        return rng.permutation(n_samples)
+    places = rng.permutation(n_groups(groups, n_samples))
+    return np.argsort(places[groups], kind="stable")
+
+
+def drawn_rows(
+    n_samples: int, n_drawn: int, groups: Groups, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """How often each row is among about so many that are drawn with replacement, by groups."""
+    if groups is None:
+        return np.bincount(rng.integers(n_samples, size=n_drawn), minlength=n_samples)
+    total = n_groups(groups, n_samples)
+    size = max(1, round(total * n_drawn / n_samples))
+    return np.bincount(rng.integers(total, size=size), minlength=total)[groups]
+
+
+def _is_missing(names: NDArray[np.generic]) -> NDArray[np.bool_]:
+    if names.dtype.kind in "fcmM":
+        return np.asarray(np.isnan(names))
+    if names.dtype != object:
+        return np.zeros(len(names), dtype=bool)
+    return np.array([name is None or str(name) in _MISSING for name in names], dtype=bool)
