@@ -55,6 +55,12 @@ def test_statistics_look_at_the_named_records(finished, tmp_path):
     result = invoke("statistics", "--records", run, "--output", tmp_path, "--jobs", "1", "--json")
     assert result.exit_code == 0, result.output
     assert "own" in (tmp_path / "statistics" / "sign_tests.csv").read_text()
+    page = tmp_path / "statistics" / "statistics.md"
+    made = page.read_text()
+    assert f"--records {run}" in made
+    again = invoke("statistics", "--output", tmp_path, "--jobs", "1")
+    assert again.exit_code == 0, again.output
+    assert page.read_text() == made
 
 
 def test_a_fit_to_all_rows_is_announced_and_made_once(tmp_path):

@@ -67,6 +67,14 @@ def test_ranks_by_hand_with_both_tie_rules_and_both_directions():
     assert_array_equal(rank_methods(values, larger_is_better=False), [[4, 2.5, 2.5, 1]])
 
 
+def test_means_of_the_same_values_in_another_order_tie():
+    means = np.mean([0.1, 0.2, 0.3]), np.mean([0.3, 0.2, 0.1]), np.mean([0.2, 0.3, 0.1])
+    assert len(set(means)) > 1
+    assert rank_methods([means]).tolist() == [[2.0, 2.0, 2.0]]
+    for first in means:
+        assert str(sign_test([first], [means[0]])) == "0/1/0"
+
+
 def test_friedman_equals_scipy_without_ties():
     values = np.random.default_rng(0).normal(size=(12, 5)) + np.arange(5) * 0.3
     found = friedman_test(rank_methods(values))
@@ -83,9 +91,11 @@ def test_friedman_reproduces_the_worked_example_of_demsar():
     assert found.f_statistic == pytest.approx(3.69, abs=0.02)
 
 
-def test_friedman_is_certain_when_all_datasets_agree():
+def test_friedman_is_exact_when_all_datasets_agree():
     found = friedman_test(np.tile([1.0, 2.0, 3.0], (10, 1)))
-    assert (found.f_statistic, found.p_f) == (math.inf, 0.0)
+    assert found.f_statistic == math.inf
+    assert found.p_f == pytest.approx(1 / 6**9)
+    assert friedman_test([[1, 2], [1, 2]]).p_f == 0.5
     same = friedman_test(np.full((10, 3), 2.0))
     assert (same.chi_square, same.p_chi_square) == (0.0, 1.0)
 

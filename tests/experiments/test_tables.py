@@ -62,7 +62,9 @@ def test_folds_of_different_seeds_make_no_whole(record):
 
 def test_ranks_need_a_dataset_that_all_finished(record):
     records = [cell(record, dataset="yeast"), cell(record, dataset="scene", method="pnml")]
-    with pytest.raises(ValueError, match="no dataset on which all methods have all their folds"):
+    with pytest.raises(
+        ValueError, match="no dataset on which all methods have all folds of the same seeds"
+    ):
         rank_arms(records, "accuracy")
 
 
@@ -96,3 +98,11 @@ def test_the_view_prints_a_line_for_each_unit_where_there_is_no_terminal(record,
         view.finish(record)
     (line,) = capsys.readouterr().out.splitlines()
     assert line.endswith("fold 1/3: average precision 0.700, 1.1 s")
+
+
+def test_folds_of_several_seeds_are_counted_as_such(record):
+    records = [cell(record, fold=0, seed=seed) for seed in (0, 1)]
+    console = Console(width=160)
+    with console.capture() as captured:
+        console.print(comparison_table(records))
+    assert "2/2 of 2 seeds" in captured.get()

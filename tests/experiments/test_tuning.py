@@ -241,3 +241,24 @@ def test_tuned_thresholds_wrap_a_method_and_are_part_of_its_configuration(monkey
     assert inner["class"].endswith("LogisticRegression")
     assert inner["params"]["random_state"] == 5
     assert tuned.configuration_hash != plain.configuration_hash
+
+
+@pytest.mark.parametrize("kind", ["grid", "2"])
+def test_one_label_has_no_ranking_metrics_and_is_tuned_by_the_others(data, kind):
+    if kind != "grid":
+        pytest.importorskip("optuna")
+    X, Y = data
+    unit = knn_unit(kind, space=freeze_settings({"n_neighbors": [1, 5, 9]}))
+    params, search = tune_settings(unit, OneLabelNeighbours(), X, Y[:, [0]])
+    assert params["n_neighbors"] in (1, 5, 9)
+    assert 0 < search.best_value <= 3
+
+
+class OneLabelNeighbours(KNeighborsClassifier):
+    """The same with a column of labels."""
+
+    def fit(self, X, Y):
+        return super().fit(X, Y.toarray().ravel())
+
+    def predict(self, X):
+        return super().predict(X)[:, None]

@@ -105,6 +105,7 @@ def reproduce(
         n_folds=folds,
         seed=seed,
         first_folds=first_folds,
+        records=None if records is None else records.as_posix(),
     )
     is_all = study == ALL
     chosen = list(STUDIES.values()) if is_all else [find_study(study)]
@@ -122,7 +123,6 @@ def reproduce(
                 observer=view,
                 retry_failed=retry_failed,
                 figures=not no_figures,
-                records=records,
                 tell=None if quiet else partial(typer.echo, err=True),
             )
         results.append(result)

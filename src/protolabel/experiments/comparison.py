@@ -153,8 +153,9 @@ def rank_arms(records: Sequence[Record], metric: str) -> Ranking:
         )
     if n_datasets == 0:
         raise ValueError(
-            "There is no dataset on which all methods have all their folds; "
-            "see `protolabel benchmark status` for what is missing."
+            "There is no dataset on which all methods have all folds of the same seeds; "
+            "see `protolabel benchmark status` for what is missing, and keep seeds that not all "
+            "methods have in a folder of their own."
         )
     larger = get_metric(metric).larger_is_better
     ranks = rank_methods(table.values, larger_is_better=larger)

@@ -9,11 +9,14 @@ optimistic is the same for all candidates.
 
 from __future__ import annotations
 
+import warnings
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import has_fit_parameter
 
 from protolabel.decision.decision_rule import apply_thresholds
@@ -93,15 +96,18 @@ class InnerFolds:
 
 
 def sum_of_metrics(Y_true: Any, Y_pred: Any, scores: Any) -> float:
-    """The criterion of tuning on one set of rows.
+    """The criterion of tuning on one set of rows; metrics that they leave undefined do not count.
 
     Examples
     --------
     >>> sum_of_metrics([[1, 0]], [[1, 0]], [[2.0, 1.0]])
     3.5
     """
-    result = evaluate(Y_true, Y_pred, scores)
-    return sum(result.values()) - 2 * result["ranking_loss"]
+    signs = {"ranking_loss": -1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        result = evaluate(Y_true, Y_pred, scores)
+    return sum(signs.get(name, 1) * value for name, value in result.items() if isfinite(value))
 
 
 def plain_space(space: Space) -> dict[str, Any]:

@@ -83,7 +83,9 @@ def comparison_table(records: Sequence[Record]) -> Table:
             _beside_published(values[name], dataset, published_title(arm.method), name)
             for name in METRIC_TITLES
         ]
-        folds = f"{len(group)}/{group[0].unit.n_folds}"
+        seeds = {record.unit.seed for record in group}
+        folds = f"{len(group)}/{group[0].unit.n_folds * len(seeds)}"
+        folds += f" of {len(seeds)} seeds" if len(seeds) > 1 else ""
         table.add_row(dataset, *arm_cells(table, arm), folds, *cells)
     return table
 

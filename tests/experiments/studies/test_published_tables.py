@@ -28,8 +28,12 @@ def records():
     return published_records()
 
 
-def material(tmp_path, records, other=None):
-    return Material(Request(), tmp_path / "main" / "run", tuple(records), other)
+def material(tmp_path, records):
+    return Material(Request(), tmp_path / "main" / "run", tuple(records))
+
+
+def looking_at(folder, run):
+    return Material(Request(records=str(folder)), run, ())
 
 
 def test_records_of_the_published_values_differ_from_them_nowhere(records):
@@ -158,7 +162,7 @@ def test_statistics_read_the_named_records_or_those_of_main(tmp_path, records):
     two = [record for record in records if record.unit.dataset in {"emotions", "scene"}]
     study, run = find_study("statistics"), tmp_path / "out" / "statistics" / "run"
     for folder, given in (
-        (tmp_path / "named", Material(Request(), run, (), tmp_path / "named")),
+        (tmp_path / "named", looking_at(tmp_path / "named", run)),
         (tmp_path / "out" / "main" / "run", Material(Request(), run, ())),
     ):
         store = RecordStore(folder)
@@ -173,14 +177,14 @@ def test_records_without_all_folds_are_said_to_be_of_no_use(tmp_path):
     store = RecordStore(tmp_path / "named" / "run")
     for method in ("br", "pnml"):
         store.append(make_record("scene", method, dict.fromkeys(METRICS, 0.5), n_folds=2))
-    given = Material(Request(), tmp_path / "statistics" / "run", (), store.folder)
+    given = looking_at(store.folder, tmp_path / "statistics" / "run")
     found = find_study("statistics").findings(given)
     assert {row[0] for row in found.tables[0].rows} == {"published"}
     assert dict(found.facts)["own records"].startswith("those of `named/run` are of no use")
 
 
 def test_a_named_folder_without_records_is_refused(tmp_path):
-    given = Material(Request(), tmp_path / "statistics" / "run", (), tmp_path / "nothing")
+    given = looking_at(tmp_path / "nothing", tmp_path / "statistics" / "run")
     with pytest.raises(ValueError, match="holds no records"):
         find_study("statistics").findings(given)
 

@@ -95,6 +95,8 @@ def rank_methods(
         )
     if ties not in ("average", "min"):
         raise ValueError(f"ties is {ties!r}, expected 'average' or 'min'.")
+    # Means of the same values in another order differ in their last digits; they are ties.
+    table = table.round(12)
     ranks: NDArray[np.float64] = rankdata(-table if larger_is_better else table, ties, axis=1)
     return ranks.astype(np.float64)
 
@@ -127,14 +129,19 @@ def friedman_test(ranks: ArrayLike) -> FriedmanTest:
     spread = (mean_ranks**2).sum() - n_methods * (n_methods + 1) ** 2 / 4
     chi_square = max(0.0, 12 * n_datasets / (n_methods * (n_methods + 1)) * spread)
     left = n_datasets * (n_methods - 1) - chi_square
-    # All datasets agree on the order: the statistic is unbounded.
-    f_statistic = (n_datasets - 1) * chi_square / left if left > 1e-9 else math.inf
-    degrees = (n_methods - 1, (n_methods - 1) * (n_datasets - 1))
+    if left > 1e-9:
+        f_statistic = (n_datasets - 1) * chi_square / left
+        degrees = (n_methods - 1, (n_methods - 1) * (n_datasets - 1))
+        p_f = float(f.sf(f_statistic, *degrees))
+    else:
+        # All datasets agree on the order: the statistic is unbounded, and how likely that is by
+        # chance is known exactly.
+        f_statistic, p_f = math.inf, math.factorial(n_methods) ** float(1 - n_datasets)
     return FriedmanTest(
         chi_square=float(chi_square),
         p_chi_square=float(chi2.sf(chi_square, n_methods - 1)),
         f_statistic=float(f_statistic),
-        p_f=float(f.sf(f_statistic, *degrees)),
+        p_f=p_f,
     )
 
 

@@ -33,6 +33,8 @@ class Request:
         Of the cross-validation; 5 and 0 if None.
     first_folds : int or None, default=None
         Compute the first so many folds only.
+    records : str or None, default=None
+        A run to look at in place of the study's own, where a study does that.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Request:
     n_folds: int | None = None
     seed: int | None = None
     first_folds: int | None = None
+    records: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -112,6 +115,7 @@ class Request:
             ("--folds", self.n_folds),
             ("--first-folds", self.first_folds),
             ("--seed", self.seed),
+            ("--records", self.records),
         ):
             if value is not None:
                 words += [option, str(value)]
@@ -133,6 +137,8 @@ class Request:
         except FileNotFoundError:
             return None
         known = {f.name for f in fields(cls)}
+        # Files from before there were records to look at name none.
+        value = {"records": None} | value
         if set(value) != known:
             raise ValueError(
                 f"{path} has the fields {sorted(value)}; expected {sorted(known)}. It was written "

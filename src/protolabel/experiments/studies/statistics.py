@@ -37,7 +37,7 @@ class Statistics(Study):
     name = "statistics"
     title = "Which differences between methods mean something"
     is_drawn_by_matplotlib = False
-    options: ClassVar[frozenset[str]] = frozenset()
+    options: ClassVar[frozenset[str]] = frozenset({"records"})
 
     def protocols(self, request: Request) -> tuple[Protocol, ...]:  # noqa: ARG002
         """Nothing is computed: the records are those of another study."""
@@ -45,8 +45,9 @@ class Statistics(Study):
 
     def findings(self, material: Material) -> Findings:
         """All tests on the published values, and on our records where there are any."""
-        folder = material.other_records or material.run.parent.parent / "main" / "run"
-        records = _read_records(folder, is_named=material.other_records is not None)
+        named = material.request.records
+        folder = material.run.parent.parent / "main" / "run" if named is None else Path(named)
+        records = _read_records(folder, is_named=named is not None)
         sources = {PUBLISHED: published_scores()}
         own = own_scores(records) if records else []
         if own:
@@ -257,8 +258,9 @@ def _sections(
         yield _rank_section(source, tables, ranks)
     yield Section(
         "Bayesian signed-rank test",
-        "Probability that the method is better, equivalent (within 0.01) and worse than the other "
-        "on a further dataset of this kind; a decision needs 0.95.",
+        "Posterior probability that, of three outcomes on datasets of this kind, the most frequent "
+        "is: the method is better by more than 0.01, within 0.01, or worse by more than 0.01. A "
+        "decision needs 0.95; it does not say that every dataset has that outcome.",
         ("values", "metric", "method", "against", "better", "equivalent", "worse", "decision"),
         tuple(
             (

@@ -36,14 +36,11 @@ class Material:
         Folder of what was computed.
     records : tuple of Record
         What is to be shown: all records of a run that grows, else those of the request.
-    other_records : Path or None, default=None
-        Folder of a run that the study is to look at in place of its own.
     """
 
     request: Request
     run: Path
     records: tuple[Record, ...]
-    other_records: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +157,6 @@ def run_study(
     observer: Observer | None = None,
     retry_failed: bool = False,
     figures: bool = True,
-    records: Path | None = None,
     tell: Tell | None = None,
 ) -> StudyResult:
     """Compute what a study lacks and write its tables and figures.
@@ -177,8 +173,6 @@ def run_study(
         See :func:`~protolabel.experiments.runner.run_missing`.
     figures : bool, default=True
         Whether to draw, which needs matplotlib.
-    records : Path, default=None
-        A run to look at in place of the study's own, where a study does that.
     tell : callable, default=None
         Called with a line of text before a long computation that is no unit of the bench.
 
@@ -204,7 +198,7 @@ def run_study(
         found = run_missing(run, engine=engine, retry_failed=retry_failed, observer=observer)
     study.prepare(request, run.path, tell or _keep_silent)
     shown = found if study.grows else _asked_for(found, protocols, run.first_folds)
-    material = Material(request, run.path, tuple(shown), records)
+    material = Material(request, run.path, tuple(shown))
     findings = study.findings(material)
     command = ("command", f"`{request.command(study.name, output)}`")
     findings = Findings(
