@@ -5,7 +5,7 @@ from rich.console import Console
 
 from protolabel.experiments.comparison import differences, rank_arms, score_table
 from protolabel.experiments.live import LiveView
-from protolabel.experiments.tables import comparison_table, fold_means
+from protolabel.experiments.tables import comparison_table, fold_means, fold_spreads
 
 
 def cell(record, shift=0.0, **changes):
@@ -106,3 +106,13 @@ def test_folds_of_several_seeds_are_counted_as_such(record):
     with console.capture() as captured:
         console.print(comparison_table(records))
     assert "2/2 of 2 seeds" in captured.get()
+
+
+def test_standard_deviations_between_folds_are_shown(record):
+    records = [cell(record, shift, fold=fold) for fold, shift in enumerate((0.0, 0.1))]
+    ((_, found),) = fold_spreads(records).items()
+    assert found["accuracy"] == pytest.approx(0.1 / 2**0.5)
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(comparison_table(records, with_spread=True))
+    assert "0.550 ±0.071" in captured.get()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protolabel.cli import closing_report
+from protolabel.cli import closing_report, common
 
 if TYPE_CHECKING:
     from protolabel.experiments.engines.work import Engine
@@ -88,13 +87,13 @@ def run(
     from protolabel.experiments.folder import RunFolder
     from protolabel.experiments.protocol import Protocol, plan_arms
 
-    names = _split(methods)
+    names = common.split_names(methods)
     arms = plan_arms(
         names, tuning=tuning, thresholds=thresholds, settings=_parse_settings(settings or [])
     )
-    further = [name for name in _split(metrics or "") if name not in PAPER_METRICS]
+    further = [name for name in common.split_names(metrics or "") if name not in PAPER_METRICS]
     protocol = Protocol(
-        datasets=tuple(_split(datasets)),
+        datasets=tuple(common.split_names(datasets)),
         arms=arms,
         n_folds=folds,
         seed=seed,
@@ -155,24 +154,30 @@ def status(folder: Folder, as_json: AsJson = False) -> None:
 
     found = run_status(_existing_run(folder))
     if as_json:
-        _print_json("benchmark status", found.to_json())
+        common.print_json("benchmark status", found.to_json())
     else:
         print_status(found)
 
 
 @app.command()
-def table(folder: Folder, as_json: AsJson = False) -> None:
+def table(
+    folder: Folder,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="Show standard deviations between the folds.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Print the mean over the folds beside the published values.
 
-    Example: protolabel benchmark table runs/small
+    Example: protolabel benchmark table runs/small --spread
     """
     from protolabel.cli.benchmark_text import print_table
 
     records = _records(folder)
     if as_json:
-        _print_json("benchmark table", _table_rows(records))
+        common.print_json("benchmark table", _table_rows(records))
     else:
-        print_table(records)
+        print_table(records, with_spread=spread)
 
 
 @app.command()
@@ -195,7 +200,9 @@ def compare(
     if other is None:
         rankings = [rank_arms(records, metric) for metric in METRIC_TITLES]
         if as_json:
-            _print_json("benchmark compare", [ranking_to_json(ranking) for ranking in rankings])
+            common.print_json(
+                "benchmark compare", [ranking_to_json(ranking) for ranking in rankings]
+            )
         else:
             print_rankings(rankings)
         return
@@ -203,7 +210,7 @@ def compare(
     if not found:
         raise ValueError(f"{folder} and {other} have no unit in common.")
     if as_json:
-        _print_json("benchmark compare", [difference.to_json() for difference in found])
+        common.print_json("benchmark compare", [difference.to_json() for difference in found])
     else:
         print_differences(found)
 
@@ -240,7 +247,7 @@ def _run(
             "table": _table_rows(records),
             "report": None if written.path is None else str(written.path),
         }
-        _print_json(command, result, **written.as_json())
+        common.print_json(command, result, **written.as_json())
     elif written.path is not None and not quiet:
         typer.echo(f"Report written to {written.path}", err=True)
     if failed:
@@ -306,11 +313,17 @@ def _records(path: Path) -> list[Record]:
 
 
 def _table_rows(records: Sequence[Record]) -> list[dict[str, Any]]:
-    from protolabel.experiments.tables import fold_means, records_by_arm
+    from protolabel.experiments.tables import fold_means, fold_spreads, records_by_arm
 
-    groups = records_by_arm(records)
+    groups, spreads = records_by_arm(records), fold_spreads(records)
     return [
-        {"dataset": dataset, **arm.to_json(), "n_records": len(groups[dataset, arm]), **means}
+        {
+            "dataset": dataset,
+            **arm.to_json(),
+            "n_records": len(groups[dataset, arm]),
+            **means,
+            "standard_deviations": spreads[dataset, arm],
+        }
         for (dataset, arm), means in fold_means(records).items()
     ]
 
@@ -323,20 +336,5 @@ def _parse_settings(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         method, dot, parameter = target.partition(".")
         if not (equals and dot and method and parameter):
             raise ValueError(f"--set {text} was given; expected method.parameter=value.")
-        settings.setdefault(method, {})[parameter] = _parse_value(value)
+        settings.setdefault(method, {})[parameter] = common.parse_value(value)
     return settings
-
-
-def _parse_value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _print_json(command: str, result: Any, **more: Any) -> None:
-    typer.echo(json.dumps({"schema": 1, "command": command, "result": result, **more}))

@@ -32,9 +32,9 @@ def print_whole(table: Table) -> None:
     Console(width=max(Console().width, needed)).print(table)
 
 
-def print_table(records: Sequence[Record]) -> None:
+def print_table(records: Sequence[Record], *, with_spread: bool = False) -> None:
     """Means over the folds beside the published values."""
-    print_whole(comparison_table(records))
+    print_whole(comparison_table(records, with_spread=with_spread))
 
 
 def print_status(status: RunStatus) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from protolabel.cli import common
 
 if TYPE_CHECKING:
     from protolabel.datasets import DatasetSpec
@@ -21,7 +22,6 @@ DataHome = Annotated[
     Path | None,
     typer.Option("--data-home", help="Folder to use instead of PROTOLABEL_DATA and the cache."),
 ]
-_SCHEMA = 1
 
 
 @app.command("list")
@@ -43,7 +43,7 @@ def list_command(as_json: AsJson = False) -> None:
         for spec in CATALOGUE
     ]
     if as_json:
-        _print_json("list", rows)
+        common.print_json("datasets list", rows)
         return
     typer.echo(
         f"{'name':<24}{'samples':>8}{'features':>9}{'labels':>7}{'cardinality':>12}"
@@ -84,7 +84,7 @@ def info_command(name: str, as_json: AsJson = False, data_home: DataHome = None)
         result["source"] = dataset.provenance.source
         result["notes"] = list(dataset.provenance.notes)
     if as_json:
-        _print_json("info", result)
+        common.print_json("datasets info", result)
         return
     for key, value in result.items():
         if isinstance(value, dict):
@@ -108,7 +108,9 @@ def fetch_command(name: str, as_json: AsJson = False, data_home: DataHome = None
 
     dataset = load_dataset(name, data_home=data_home)
     if as_json:
-        _print_json("fetch", {"name": dataset.name, "source": dataset.provenance.source})
+        common.print_json(
+            "datasets fetch", {"name": dataset.name, "source": dataset.provenance.source}
+        )
         return
     typer.echo(f"{dataset.name}: {dataset.provenance.source}")
 
@@ -145,7 +147,7 @@ def convert_command(
         "notes": list(dataset.provenance.notes),
     }
     if as_json:
-        _print_json("convert", result)
+        common.print_json("datasets convert", result)
         return
     typer.echo(
         f"{target}: {summary.n_samples} samples, {summary.n_features} features, "
@@ -166,7 +168,7 @@ def verify_command(
     specs = [find_spec(name) for name in names] if names else list(CATALOGUE)
     reports = [verify_dataset(spec, data_home) for spec in specs]
     if as_json:
-        _print_json("verify", [report.as_dict() for report in reports])
+        common.print_json("datasets verify", [report.as_dict() for report in reports])
     else:
         for report in reports:
             typer.echo(f"{report.name:<24}{report.status:<9}{'; '.join(report.problems)}")
@@ -219,8 +221,3 @@ def _writer_for(target: Path) -> Any:
 
 def _is_float(value: object) -> bool:
     return isinstance(value, float)
-
-
-def _print_json(command: str, result: Any) -> None:
-    """Print the one object that every command promises under --json."""
-    typer.echo(json.dumps({"schema": _SCHEMA, "command": f"datasets {command}", "result": result}))

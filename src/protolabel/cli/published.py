@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from protolabel.cli import common
 
 if TYPE_CHECKING:
     from protolabel.experiments.published import PublishedTable, Recount
@@ -36,7 +37,7 @@ def recount_command(
 
     counted = recount()
     if as_json:
-        _print_json("published recount", _recount_as_dict(counted))
+        common.print_json("published recount", _recount_as_dict(counted))
         return
     pairs = [pair for pair in counted.pairs if all_pairs or pair.printed is not None]
     _print_rows(
@@ -118,7 +119,7 @@ def table_command(
             "methods": published.methods,
             "values": published.values.tolist(),
         }
-        _print_json("published table", result)
+        common.print_json("published table", result)
         return
     direction = "larger" if published.larger_is_better else "smaller"
     _print_rows(
@@ -173,11 +174,6 @@ def _recount_as_dict(counted: Recount) -> dict[str, Any]:
     for entry, pair in zip(result["pairs"], counted.pairs, strict=True):
         entry["counted"]["is_superior"] = pair.counted.is_superior
     return result
-
-
-def _print_json(command: str, result: dict[str, Any]) -> None:
-    """Print the one object that --json promises."""
-    typer.echo(json.dumps({"schema": 1, "command": command, "result": result}))
 
 
 def _print_rows(title: str, header: list[str], rows: list[list[str]]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from protolabel.cli import common
 from protolabel.cli.benchmark import (
     EXIT_SOME_FAILED,
     AsJson,
@@ -17,8 +18,6 @@ from protolabel.cli.benchmark import (
     Scheduler,
     _engine,
     _parse_settings,
-    _print_json,
-    _split,
 )
 
 if TYPE_CHECKING:
@@ -96,8 +95,8 @@ def reproduce(
     )
 
     request = Request(
-        datasets=None if datasets is None else tuple(_split(datasets)),
-        methods=None if methods is None else tuple(_split(methods)),
+        datasets=None if datasets is None else common.split_names(datasets),
+        methods=None if methods is None else common.split_names(methods),
         tuning=tuning,
         thresholds=thresholds,
         settings=freeze_method_settings(_parse_settings(settings or [])),
@@ -130,7 +129,7 @@ def reproduce(
             _print_result(result)
     if as_json:
         found = [result.to_json() for result in results]
-        _print_json(f"reproduce {study}", found if is_all else found[0])
+        common.print_json(f"reproduce {study}", found if is_all else found[0])
     if any(result.n_failed for result in results):
         raise typer.Exit(EXIT_SOME_FAILED)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import stdev
 
 import numpy as np
 from rich.markup import escape
@@ -69,10 +71,23 @@ def fold_means(records: Iterable[Record]) -> Means:
     }
 
 
-def comparison_table(records: Sequence[Record]) -> Table:
+def fold_spreads(records: Iterable[Record]) -> Means:
+    """Standard deviation of each metric between the folds; nan where there is only one."""
+    return {
+        key: {
+            name: stdev(record.metrics[name] for record in group) if len(group) > 1 else math.nan
+            for name in group[0].metrics
+        }
+        for key, group in records_by_arm(records).items()
+    }
+
+
+def comparison_table(records: Sequence[Record], *, with_spread: bool = False) -> Table:
     """Means over the folds with the published value of the same method in brackets."""
     groups, means = records_by_arm(records), fold_means(records)
-    table = Table(title="Mean over the folds (published value)")
+    spreads = fold_spreads(records) if with_spread else {}
+    title = "Mean ± standard deviation over the folds" if with_spread else "Mean over the folds"
+    table = Table(title=f"{title} (published value)")
     add_arm_columns(table, [arm for _, arm in groups], "Dataset")
     table.add_column("Folds", no_wrap=True)
     for heading in METRIC_TITLES.values():
@@ -80,7 +95,12 @@ def comparison_table(records: Sequence[Record]) -> Table:
     for (dataset, arm), group in groups.items():
         values = means[dataset, arm]
         cells = [
-            _beside_published(values[name], dataset, published_title(arm.method), name)
+            _beside_published(
+                f"{values[name]:.3f}" + (f" ±{spreads[dataset, arm][name]:.3f}" if spreads else ""),
+                dataset,
+                published_title(arm.method),
+                name,
+            )
             for name in METRIC_TITLES
         ]
         seeds = {record.unit.seed for record in group}
@@ -125,6 +145,6 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: (record.unit.seed, record.unit.fold))
 
 
-def _beside_published(value: float, dataset: str, method: str | None, metric: str) -> str:
+def _beside_published(value: str, dataset: str, method: str | None, metric: str) -> str:
     published = None if method is None else published_value(dataset, method, metric)
-    return f"{value:.3f}" if published is None else f"{value:.3f} ({published:.3f})"
+    return value if published is None else f"{value} ({published:.3f})"
