@@ -26,8 +26,8 @@ from protolabel.pnml.label_prototypes import LabelPrototypes, label_prototypes, 
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.preprocessing.features import Scaling, compressed_texts
 from protolabel.preprocessing.labels import Targets
-from protolabel.preprocessing.row_groups import Groups, groups_of_copies, numbered_groups
 from protolabel.presets import PAPER
+from protolabel.row_groups import Groups, groups_of_copies, numbered_groups
 
 
 class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingClassifier):

@@ -32,8 +32,8 @@ from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
-from protolabel.preprocessing.row_groups import Groups, groups_at, n_groups
 from protolabel.preprocessing.splits import iterative_stratification
+from protolabel.row_groups import Groups, groups_at, n_groups
 from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor, open_table, rows_at
 from protolabel.version import __version__
 

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from protolabel.companions.kernel_features import LARGEST_LEVERAGE
 from protolabel.companions.left_out import solved_by_groups
-from protolabel.preprocessing.row_groups import Groups
+from protolabel.row_groups import Groups
 
 # A search looks at a ridge and its neighbours, and then asks for the best again.
 _SOLUTIONS_KEPT = 3

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from protolabel.companions.label_priors import log_odds_of_counts
-from protolabel.preprocessing.row_groups import Groups
+from protolabel.row_groups import Groups
 
 # A handful of numbers is fitted, for which so many cells are enough.
 _MAX_CELLS = 200_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import precision_of
-from protolabel.preprocessing.row_groups import Groups
+from protolabel.row_groups import Groups
 
 # In units of one over twice the squared mean distance of two rows.
 PRECISIONS = (0.25, 1.0, 4.0, 16.0)

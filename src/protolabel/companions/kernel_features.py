@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from protolabel.companions.left_out import solved_by_groups
-from protolabel.preprocessing.row_groups import Groups
+from protolabel.row_groups import Groups
 
 # Keeps equal landmarks from making the kernel singular; far below the smallest ridge.
 _JITTER = 1e-7

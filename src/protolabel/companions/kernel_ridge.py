@@ -31,7 +31,7 @@ from protolabel.companions.row_distances import (
     weighted_rows,
 )
 from protolabel.companions.sparse_rows import part_of
-from protolabel.preprocessing.row_groups import Groups, groups_at, shuffled_rows
+from protolabel.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 

@@ -21,7 +21,7 @@ from protolabel.companions import MAX_ROWS
 from protolabel.companions.label_priors import label_shares
 from protolabel.companions.leaf_votes import LeafVotes, rows_of_leaves
 from protolabel.companions.prototype_trees import ROWS_AT_ONCE, PrototypeTrees, parted
-from protolabel.preprocessing.row_groups import Groups, drawn_rows
+from protolabel.row_groups import Groups, drawn_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 

@@ -26,7 +26,7 @@ from protolabel.companions.row_distances import (
     unit_of_precision,
     weighted_rows,
 )
-from protolabel.preprocessing.row_groups import Groups, groups_at, shuffled_rows
+from protolabel.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 

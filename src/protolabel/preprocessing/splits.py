@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 
 from protolabel.preprocessing._fold_repair import equalise_sizes, swap_rows
 from protolabel.preprocessing.labels import encode_targets
-from protolabel.preprocessing.row_groups import numbered_groups
+from protolabel.row_groups import numbered_groups
 
 MAX_SEED = 2**32 - 1
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from protolabel.preprocessing.row_groups import (
+from protolabel.row_groups import (
     drawn_rows,
     groups_at,
     groups_of_copies,
