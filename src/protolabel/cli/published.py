@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from protolabel.cli import common
+
 if TYPE_CHECKING:
     from protolabel.experiments.published import PublishedTable, Recount
 
@@ -146,8 +148,7 @@ def diagram_command(
     )
 
     published = _table_or_usage_error(metric, table)
-    if output.exists() and not force:
-        raise typer.BadParameter(f"{output} exists; pass --force to overwrite it.")
+    common.check_new_file(output, force=force)
     ranks = rank_methods(published.values, larger_is_better=published.larger_is_better)
     means = dict(zip(published.methods, ranks.mean(axis=0).tolist(), strict=True))
     n_datasets, n_methods = published.values.shape
