@@ -118,7 +118,7 @@ def test_a_missing_class_of_a_nullable_series_is_refused_with_its_row(dtype):
 @pytest.mark.parametrize("rows", [[[0], [1], [2]], [(0,), (1,), (2,)], [[0, 1], [1, 1], [1, 2]]])
 def test_lists_of_label_numbers_that_look_like_a_matrix_are_refused(rows):
     for y in (rows, [np.array(row) for row in rows]):
-        with pytest.raises(ValueError, match=r"Row 2 of y is \[.*2\], but .* pass sets"):
+        with pytest.raises(ValueError, match=r"the value 2; .* If row 2, \[.*2\], .* pass sets"):
             encode_targets(y)
     assert encode_targets([set(row) for row in rows]).names.tolist() == [0, 1, 2]
 

@@ -69,9 +69,9 @@ def check_not_numbers_of_labels(rows: np.ndarray) -> None:
     if odd.any():
         first = int(odd.argmax())
         raise ValueError(
-            f"Row {first} of y is {rows[first, :5].tolist()}, but rows of a label matrix contain "
-            "only 0 and 1. If these are numbers of labels, pass sets, [set(row) for row in y]; if "
-            "they are classes, pass one for each row, [row[0] for row in y]."
+            f"Y contains the value {rows[first].max()}; a label matrix may contain only 0 and 1. "
+            f"If row {first}, {rows[first, :5].tolist()}, has the numbers of its labels, pass "
+            "sets, [set(row) for row in y]; if it has its class, pass [row[0] for row in y]."
         )
 
 
