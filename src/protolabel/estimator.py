@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -21,8 +21,7 @@ from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.decision_rule import apply_thresholds
-from protolabel.metrics.bipartition import exact_rows
-from protolabel.metrics.truth import truth_columns
+from protolabel.decision.named_labels import NamedLabelsMixin
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 # One order in memory: sums in another order differ in their last digits.
@@ -37,7 +36,7 @@ _MAX_MAPPED_BYTES = 2**28
 _PART_CELLS = 2**22
 
 
-class MultilabelClassifier(ClassifierMixin, BaseEstimator):
+class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
     """Base of the multi-label classifiers.
 
     Attributes
@@ -132,26 +131,6 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         positive = (scores.ravel() > 0).astype(np.int64)
         return np.asarray(self.classes_[np.minimum(positive, len(self.classes_) - 1)])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows whose labels, or whose class, are all predicted right.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Raw features.
-        y : in any form that ``fit`` takes
-            Label sets and frames are matched to the labels of the model by name; a row with a
-            label that the model does not know is wrong.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        """
-        check_is_fitted(self)
-        if self._kind != "multilabel":
-            return float(super().score(X, y, sample_weight))
-        truth, n_unseen = truth_columns(self, y)
-        predicted = np.pad(self.predict(X), ((0, 0), (0, n_unseen)))
-        return float(np.average(exact_rows(truth, predicted), weights=sample_weight))
-
     def predict_top_k(
         self, X: Any, k: int = 5, *, names: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -197,27 +176,6 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         best = [_largest(self._scores(part), k) for part in _parts(rows, n_labels)]
         labels, scores = (np.concatenate(both) for both in zip(*best, strict=True))
         return (self.label_names_[labels] if names else labels), scores
-
-    def predict_label_sets(self, X: Any) -> list[set[Any]]:
-        """Names of the labels predicted for each row of a multi-label model.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from protolabel import PNMLClassifier
-        >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
-        >>> tags = [{"low"}] * 20 + [{"high", "rare"}] * 20
-        >>> model = PNMLClassifier(random_state=0).fit(X, tags)
-        >>> sorted(model.predict_label_sets([[1.0]])[0])
-        ['high', 'rare']
-        """
-        check_is_fitted(self)
-        if self._kind != "multilabel":
-            raise ValueError(
-                "predict_label_sets is for multi-label models; this one was fitted to one class "
-                "per row, use predict."
-            )
-        return [set(self.label_names_[row.nonzero()]) for row in self.predict(X)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -43,6 +43,18 @@ def test_a_row_is_explained_in_text_with_the_names_of_the_table(place):
     assert "Warning" not in result.stderr
 
 
+def test_a_word_of_the_table_flips_to_another_word(place):
+    command = ("explain", place / "model", place / "songs.csv", "--label", "happy", "--json")
+    n_flips = 0
+    for row in range(6):
+        [label] = json.loads(invoke(*command, "--row", row).stdout)["result"]["labels"]
+        changes = label["flip"]["changes"] if label["flip"] else []
+        words = {change["name"]: change["after"] for change in changes if "=" in change["name"]}
+        assert not words or sorted(words.values()) == [0.0, 1.0]
+        n_flips += words.keys() == {"mode=major", "mode=minor"}
+    assert n_flips > 0
+
+
 def test_an_explanation_is_one_json_object_that_adds_up(place):
     given = ("explain", place / "model", place / "songs.csv", "--row", 3, "--json")
     result = invoke(*given, "--label", "happy", "--no-flips", "--training", place / "songs.csv")

@@ -1,6 +1,7 @@
 """``protolabel export``: the same probabilities from another program."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -47,3 +48,19 @@ def test_a_method_that_has_no_onnx_form_is_refused(protolabel, songs, tmp_path):
     assert done.code == 1
     assert "holds a MLkNN" in done.stderr
     assert not (tmp_path / "knn.onnx").exists()
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_pipes_and_the_standard_output_are_no_places_for_a_file(
+    protolabel, songs, songs_model, tmp_path, force
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    train = ["train", songs, "--n-labels", 3, "--model", tmp_path / "model"]
+    for command in (["export", songs_model, "--onnx"], [*train, "--report"]):
+        for place, problem in ((pipe, "is a pipe, which is never replaced"), ("-", "is no file")):
+            done = protolabel(*command, place, *force, "--json")
+            assert (done.code, problem in done.error["message"]) == (2, True), done.stderr
+            assert "--force" not in done.error["message"]
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]

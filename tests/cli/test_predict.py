@@ -196,3 +196,48 @@ def test_a_model_saved_from_python_takes_columns_in_their_order(protolabel, plai
     assert "values are missing" in protolabel("predict", folder, path).stderr
     path.write_text("p,q\n1,2\n")
     assert "the model has 3 features" in protolabel("predict", folder, path).stderr
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_named_pipe_is_written_into_and_stays(
+    protolabel, songs_model, new_songs, tmp_path, force
+):
+    expected = protolabel("predict", songs_model, new_songs).stdout
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    done = protolabel("predict", songs_model, new_songs, "--output", pipe, *force)
+    assert done.code == 0, done.stderr
+    assert os.read(reader, 2**16).decode() == expected
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_stream_of_the_process_is_written_into(protolabel, songs_model, new_songs):
+    expected = protolabel("predict", songs_model, new_songs).stdout
+    reader, writer = os.pipe()
+    done = protolabel("predict", songs_model, new_songs, "--output", f"/dev/fd/{writer}")
+    os.close(writer)
+    assert done.code == 0, done.stderr
+    with open(reader) as file:
+        assert file.read() == expected
+
+
+def test_a_dash_is_the_standard_output(protolabel, songs_model, new_songs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expected = protolabel("predict", songs_model, new_songs).stdout
+    done = protolabel("predict", songs_model, new_songs, "--output", "-")
+    assert (done.code, done.stdout) == (0, expected)
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_file_that_a_link_leads_to_is_replaced(protolabel, songs_model, new_songs, tmp_path):
+    target, link = tmp_path / "march.csv", tmp_path / "newest.csv"
+    target.write_text("old")
+    link.symlink_to(target.name)
+    command = ["predict", songs_model, new_songs, "--output", link]
+    assert "pass --force" in protolabel(*command).stderr
+    assert protolabel(*command, "--force").code == 0
+    assert link.is_symlink()
+    assert target.read_text() == protolabel("predict", songs_model, new_songs).stdout

@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -53,6 +54,19 @@ def test_marked_code_gives_what_the_page_shows(path):
     said = []
     runner.run(examples, out=said.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(said)
+
+
+def test_the_steps_of_the_command_line_run_in_python_without_a_warning(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{row},{row % 7},{row % 2},{row % 3 % 2},{row % 5 % 2}" for row in range(60)]
+    for name in ("songs.csv", "new.csv"):
+        (tmp_path / name).write_text("\n".join(["tempo,mode,calm,happy,sad", *lines]) + "\n")
+    [block] = code_blocks(DOCS / "cli.md", "python")
+    names = {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="X does not have valid feature names")
+        exec(block, names)
+    assert len(names["probabilities"]) == 60
 
 
 def test_quick_start_guide_and_all_concepts_have_code_that_is_run():

@@ -269,3 +269,41 @@ def test_mistakes_are_named(model, data):
     one_class = PNMLClassifier(max_epochs=1, n_members=1).fit(X, Y[:, 0])
     with pytest.raises(ValueError, match="fitted to one class per row"):
         explain(one_class, X[0])
+
+
+def flag_and_word_rows():
+    """Rows of a number, a flag and a column of four words; the labels are flag and words."""
+    rng = np.random.default_rng(2)
+    flag, word = rng.integers(0, 2, 240), rng.integers(0, 4, 240)
+    X = np.column_stack([rng.normal(size=240), flag, np.eye(4)[word]])
+    return X, np.column_stack([flag, word == 1, word >= 2]).astype(int)
+
+
+@pytest.mark.parametrize("known", ["training rows", "nothing"])
+def test_a_feature_of_two_values_flips_to_the_other_one(known):
+    X, Y = flag_and_word_rows()
+    model = PNMLClassifier(random_state=0, effort="fast").fit(X, Y)
+    n_changes = 0
+    for row in X[:8]:
+        for label in explain(model, row, X_train=X if known == "training rows" else None).labels:
+            for change in label.flip.changes if label.flip else ():
+                n_changes += change.feature > 0
+                assert change.feature == 0 or change.after == 1 - change.before
+    assert n_changes > 8
+
+
+def test_one_word_takes_the_place_of_another():
+    X, Y = flag_and_word_rows()
+    model = PNMLClassifier(random_state=0, effort="fast").fit(X, Y)
+    n_changes = 0
+    for row in X[:8]:
+        for label in explain(model, row, labels=[1, 2], words=[range(2, 6)], max_changes=1).labels:
+            changed = row.copy()
+            for change in label.flip.changes if label.flip else ():
+                changed[change.feature] = change.after
+            assert np.sort(changed[2:]).tolist() == [0, 0, 0, 1]
+            n_changes += (changed[2:] != row[2:]).any()
+            if label.flip is not None:
+                place = int(label.label)
+                assert model.predict(changed[None])[0, place] != label.is_predicted
+    assert n_changes > 8

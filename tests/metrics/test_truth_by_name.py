@@ -8,11 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 from protolabel.baselines.ml_knn import MLkNN
 from protolabel.decision import ThresholdedClassifier
-from protolabel.metrics import METRICS, make_scorer
+from protolabel.metrics import METRICS, make_scorer, micro_f1
 from protolabel.metrics.truth import align_labels
 
 NAMES = ["p", "q", "r"]
@@ -136,3 +136,20 @@ def test_a_missing_label_of_a_frame_is_refused(rows):
     frame.loc[3, "q"] = pd.NA
     with pytest.raises(ValueError, match="Y_true contains cells that are no numbers"):
         make_scorer("micro_f1")(model, X, frame)
+
+
+def test_metrics_say_how_label_sets_are_encoded(rows):
+    X, Y = rows
+    model = MLkNN().fit(X, as_sets(Y))
+    for sets in sets_in_all_forms(Y):
+        with pytest.raises(ValueError, match=r"Y_true consists of label sets.*MultiLabelBinarizer"):
+            micro_f1(sets, model.predict(X))
+        encoded = MultiLabelBinarizer(classes=model.label_names_).fit_transform(sets)
+        assert micro_f1(encoded, model.predict(X)) == micro_f1(Y, model.predict(X))
+    with pytest.raises(ValueError, match="Y_pred consists of label sets"):
+        micro_f1(Y, model.predict_label_sets(X))
+
+
+def test_a_single_label_is_still_asked_for_as_a_column():
+    with pytest.raises(ValueError, match="a single label needs a column"):
+        micro_f1([0, 1, 1], [0, 1, 0])

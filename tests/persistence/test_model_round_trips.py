@@ -265,11 +265,25 @@ def test_an_attribute_that_would_be_lost_is_refused(tmp_path):
         save_model(model, tmp_path / "model")
 
 
-@pytest.mark.parametrize("labels", [[{("a", 1)}, {("b", 2)}], [{"a", None}, {"a"}]])
+@pytest.mark.parametrize("labels", [[{("a", 1)}, {("b", 2)}], [{"a", b"b"}, {"a"}]])
 def test_labels_that_are_no_plain_names_are_refused(labels, tmp_path):
     X, _ = labelled_rows(40)
     model = PNMLClassifier(n_members=1, **QUICK).fit(X, labels * 20)
     with pytest.raises(TypeError, match="Rename the labels"):
+        save_model(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("part", ["labels", "features", "classes"])
+def test_names_that_are_no_text_are_refused_before_anything_is_written(part, tmp_path):
+    X, Y = labelled_rows()
+    names = np.array(["calm", os.fsdecode(b"caf\xe9"), "wide"], dtype=object)
+    if part == "features":
+        X = pd.DataFrame(X, columns=pd.Index(names, dtype=object))
+    else:
+        Y = [set(names[:2][row == 1]) for row in Y] if part == "labels" else names[Y[:, 0]]
+    model = PNMLClassifier(n_members=1, **QUICK).fit(X, Y)
+    with pytest.raises(ValueError, match=r"The name 'caf.*' cannot be stored: .* Rename it"):
         save_model(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

@@ -91,3 +91,22 @@ def test_a_classifier_learns_the_same_from_a_series_of_lists():
     expected = model.fit(X, tags).decision_function(X)
     assert np.array_equal(model.fit(X, pd.Series(tags)).decision_function(X), expected)
     assert model.label_names_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float64("nan"), pd.NA])
+def test_a_missing_label_in_a_set_is_refused_with_its_row(missing):
+    lists = [["a"], ["b"], ["a", missing]]
+    sets, series = [set(row) for row in lists], pd.Series(lists)
+    for y in (lists, sets, series, as_objects(sets)):
+        with pytest.raises(ValueError, match=r"Row 2 of y has the label .*leave it out of the set"):
+            encode_targets(y)
+    with pytest.raises(ValueError, match="Row 2 of y has the label"):
+        encode_chunk(sets, None, classes=["a", "b"])
+
+
+def test_arrays_of_label_numbers_of_any_length_are_label_sets():
+    rows = [np.array([0]), np.array([1, 2]), np.array([])]
+    for y in (rows, tuple(rows), pd.Series(rows)):
+        targets = encode_targets(y)
+        assert targets.names.tolist() == [0, 1, 2]
+        assert targets.matrix.toarray().tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 0]]

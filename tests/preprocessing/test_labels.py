@@ -92,8 +92,36 @@ def test_one_column_of_zeros_and_ones_is_one_label():
         (pd.DataFrame(MATRIX, columns=["a", "a"]), r"two columns of the same name"),
         (None, r"requires y to be passed, but the target y is None"),
         (np.array([0.1, 0.7, 0.3]), r"Unknown label type: continuous"),
+        ([1.0, np.nan, 0.0], r"Input y contains NaN; every row needs a class"),
+        ([1.0, np.inf, 0.0], r"Input y contains infinity; every row needs a class"),
     ],
 )
 def test_unusable_targets_get_a_clear_error(bad, message):
     with pytest.raises(ValueError, match=message):
         encode_targets(bad)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, np.float64("nan"), pd.NA, pd.NaT])
+def test_a_class_that_is_missing_is_refused_with_its_row(missing):
+    values = ["rock", missing, "calm"]
+    for y in (values, np.array(values, dtype=object), pd.Series(values), pd.Categorical(values)):
+        with pytest.raises(ValueError, match=r"Row 1 of y is .* but every row needs a class"):
+            encode_targets(y)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "string", "category"])
+def test_a_missing_class_of_a_nullable_series_is_refused_with_its_row(dtype):
+    with pytest.raises(ValueError, match=r"Row 2 of y is .* but every row needs a class"):
+        encode_targets(pd.Series([True, False, None], dtype=dtype))
+
+
+@pytest.mark.parametrize("rows", [[[0], [1], [2]], [(0,), (1,), (2,)], [[0, 1], [1, 1], [1, 2]]])
+def test_lists_of_label_numbers_that_look_like_a_matrix_are_refused(rows):
+    for y in (rows, [np.array(row) for row in rows]):
+        with pytest.raises(ValueError, match=r"the value 2; .* If row 2, \[.*2\], .* pass sets"):
+            encode_targets(y)
+    assert encode_targets([set(row) for row in rows]).names.tolist() == [0, 1, 2]
+
+
+def test_lists_of_zeros_and_ones_stay_a_matrix():
+    assert encode_targets([[0], [1], [1]]).matrix.toarray().tolist() == [[0], [1], [1]]

@@ -78,6 +78,7 @@ def check_report_file(
     target = given or default
     if target.is_dir():
         raise typer.BadParameter(f"{target} is a folder; name a file with --report.")
+    common.check_regular_file(target)
     if target.exists() and not (may_replace == "any" or (may_replace == "own" and _is_own(target))):
         remedy = "pass --force to replace it, " if may_replace == "no" else ""
         raise typer.BadParameter(

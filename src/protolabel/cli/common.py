@@ -130,10 +130,23 @@ def check_new_file(path: Path, *, force: bool) -> None:
     """Refuse, before any work, to write where something is."""
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a folder; give the name of a file.")
+    check_regular_file(path)
     if path.exists() and not force:
         raise typer.BadParameter(f"{path} exists; pass --force to replace it.")
     if not path.absolute().parent.is_dir():
         raise typer.BadParameter(f"The folder {path.absolute().parent} does not exist; create it.")
+
+
+def check_regular_file(path: Path) -> None:
+    """Refuse the standard output, pipes and devices where a command writes a file."""
+    from protolabel.safefiles.places import replaceable_file
+
+    if path == Path("-"):
+        raise typer.BadParameter("- is no file; give the name of a file.")
+    try:
+        replaceable_file(path)
+    except FileExistsError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> None:

@@ -129,11 +129,8 @@ def convert_command(
     as_json: AsJson = False,
 ) -> None:
     """Read one format and write another."""
-    from protolabel.exceptions import DatasetError
-
     writer = _writer_for(target)
-    if target.exists() and not force:
-        raise DatasetError(f"{target} exists; pass --force to replace it")
+    _check_place(target, force=force)
     dataset = _read(source, labels, tags)
     writer(dataset, target)
     summary = dataset.summary()
@@ -217,6 +214,19 @@ def _writer_for(target: Path) -> Any:
     if target.name.endswith(".npz"):
         return write_npz
     raise typer.BadParameter(f"{target.name} ends in none of .arff, .arff.gz, .npz, .txt, .txt.gz")
+
+
+def _check_place(target: Path, *, force: bool) -> None:
+    """Refuse, before any work, to write where something is."""
+    from protolabel.exceptions import DatasetError
+    from protolabel.safefiles.places import replaceable_file
+
+    try:
+        place = replaceable_file(target)
+    except FileExistsError as error:
+        raise DatasetError(str(error)) from error
+    if place.exists() and not force:
+        raise DatasetError(f"{target} exists; pass --force to replace it")
 
 
 def _is_float(value: object) -> bool:

@@ -71,6 +71,7 @@ def explain(
             raise typer.BadParameter(
                 f"--row {row} was given; {data} has the rows 0 to {n_rows - 1}."
             )
+        table = getattr(trained.inputs, "table", None)
         with unnamed_rows():
             found = explain_row(
                 trained.model,
@@ -81,6 +82,7 @@ def explain(
                 flips=flips,
                 X_train=known[0].X if known else None,
                 feature_names=trained.inputs.feature_names,
+                words=table.words_of_columns if table is not None else (),
             )
     if html is not None:
         from protolabel.report.explanation_report import explanation_report

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -17,7 +19,9 @@ def predict(
     data: common.DataSource,
     output: Annotated[
         Path | None,
-        typer.Option("--output", help="CSV file to write; the standard output by default."),
+        typer.Option(
+            "--output", help="CSV file or pipe to write; the standard output by default and for -."
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Probabilities in place of 0 and 1.")
@@ -73,13 +77,16 @@ def predict(
             threshold,
             separator,
         )
-    if output is not None:
+    from protolabel.safefiles.places import is_stream
+
+    # The device may lead to a file that other output is appended to.
+    output = None if output in (Path("-"), Path("/dev/stdout")) else output
+    if output is not None and not is_stream(output):
         common.check_new_file(output, force=force)
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.workflows.file_options import format_of
 
     format_of(data, options)
-    from protolabel.datasets.writers.atomic import replace_when_done
     from protolabel.workflows.model_folder import load_trained
     from protolabel.workflows.new_rows import read_rows
 
@@ -95,12 +102,8 @@ def predict(
             tell(f"Note: {note}")
         said = predicted_rows(trained, rows.X, form)
         if output is not None:
-            with (
-                replace_when_done(output.absolute()) as partial,
-                partial.open("w", encoding="utf-8", newline="") as file,
-            ):
+            with _opened(output) as file:
                 write_predictions(file, names, said, form, rows.kept)
-            _as_readable_as_others(output)
         elif not as_json:
             text = io.StringIO()
             write_predictions(text, names, said, form, rows.kept)
@@ -117,6 +120,24 @@ def predict(
         common.print_json("predict", answer)
     elif output is not None:
         tell(f"{rows.X.shape[0]} rows written to {output}")
+
+
+@contextmanager
+def _opened(output: Path) -> Iterator[TextIO]:
+    """Give a file to write to: a pipe or device itself, else one that appears when it is whole."""
+    from protolabel.datasets.writers.atomic import replace_when_done
+    from protolabel.safefiles.places import is_stream, open_stream
+
+    if is_stream(output):
+        with open_stream(output) as file:
+            yield file
+        return
+    with (
+        replace_when_done(output.absolute()) as partial,
+        partial.open("w", encoding="utf-8", newline="") as file,
+    ):
+        yield file
+    _as_readable_as_others(output)
 
 
 def _as_readable_as_others(path: Path) -> None:

@@ -147,8 +147,7 @@ def diagram_command(
     )
 
     published = _table_or_usage_error(metric, table)
-    if output.exists() and not force:
-        raise typer.BadParameter(f"{output} exists; pass --force to overwrite it.")
+    common.check_new_file(output, force=force)
     ranks = rank_methods(published.values, larger_is_better=published.larger_is_better)
     means = dict(zip(published.methods, ranks.mean(axis=0).tolist(), strict=True))
     n_datasets, n_methods = published.values.shape

@@ -39,7 +39,7 @@ def report(
 
     Example: protolabel report runs/small --output small.html
 
-    Example: protolabel report songs-model --data test.csv
+    Example: protolabel report songs-model --data test.csv --output test.html
     """
     from protolabel.report.writing import write_page
 

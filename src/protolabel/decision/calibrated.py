@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,9 +17,10 @@ from protolabel.decision._cross_fitting import (
     tags_of_wrapper,
 )
 from protolabel.decision.calibration import LabelCalibration, fit_calibration
+from protolabel.decision.named_labels import NamedLabelsMixin
 
 
-class CalibratedMultilabelClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CalibratedMultilabelClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator):
     """A multi-label classifier with probabilities calibrated by inner cross-validation.
 
     The maps from scores to probabilities are fitted on scores that each row got from a model

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,12 +18,13 @@ from protolabel.decision._cross_fitting import (
     tags_of_wrapper,
 )
 from protolabel.decision._scores import keep_off_the_ends
+from protolabel.decision.named_labels import NamedLabelsMixin
 from protolabel.decision.thresholds import DecisionRule, ThresholdRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.metrics import label_scores
 
 
-class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator):
     """A multi-label classifier whose decision thresholds are tuned by inner cross-validation.
 
     The thresholds are found on scores that each row got from a model trained without it, and are
@@ -131,13 +132,13 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_rule(self.rule, self.objective)
         targets, passed_on = fit_on_all_rows(self, X, y)
-        self._is_multilabel = targets.kind == "multilabel"
+        self._kind = targets.kind
         n_labels = targets.matrix.shape[1]
         self.rule_: ThresholdRule | None = None
         self.decision_ = DecisionRule.of(
             np.full(n_labels, float(self.threshold) if self.rule == "fixed" else 0.0)
         )
-        if self._is_multilabel and self.rule != "fixed":
+        if self._kind == "multilabel" and self.rule != "fixed":
             held_out = held_out_scores(
                 self.estimator,
                 X,
@@ -178,7 +179,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             0/1 predictions, or classes for a one-dimensional target.
         """
         check_is_fitted(self)
-        if not self._is_multilabel:
+        if self._kind != "multilabel":
             return np.asarray(self.estimator_.predict(X))
         scores = score_rows(self.estimator_, X, self.thresholds_.size)
         return self.decision_.decide(scores, at_least_one=self.at_least_one)
@@ -198,7 +199,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Compare them with ``thresholds_``; rankings are not affected by thresholds.
         """
         check_is_fitted(self)
-        if not self._is_multilabel:
+        if self._kind != "multilabel":
             return np.asarray(self.estimator_.decision_function(X))
         return label_scores(self.estimator_, X, n_labels=self.thresholds_.size)
 
@@ -218,7 +219,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             hair off 0 and 1, so that logits stay finite.
         """
         check_is_fitted(self)
-        if not self._is_multilabel:
+        if self._kind != "multilabel":
             return np.asarray(self.estimator_.predict_proba(X))
         n_labels = self.thresholds_.size
         probabilities = label_scores(_ProbabilitiesOnly(self.estimator_), X, n_labels=n_labels)

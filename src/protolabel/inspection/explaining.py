@@ -22,7 +22,7 @@ from protolabel.inspection.explanation import (
     Flip,
     LabelExplanation,
 )
-from protolabel.inspection.flips import find_flip, value_range
+from protolabel.inspection.flips import ValueRange, find_flip, value_range
 from protolabel.inspection.straight_path import StraightPath
 from protolabel.pnml.rows import feature_rows
 
@@ -42,6 +42,7 @@ def explain(
     X_train: Any = None,
     n_nearest: int = 3,
     feature_names: Sequence[str] | None = None,
+    words: Sequence[Sequence[int]] = (),
 ) -> Explanation:
     """Explain the probabilities of the labels of one row.
 
@@ -60,7 +61,7 @@ def explain(
     flips : bool, default=True
         Look for a small change that turns the decision.
     max_changes : int, default=5
-        Largest number of features that it may change.
+        Largest number of features that it may change; the words of a column count as one.
     X_train : array-like or sparse matrix, default=None
         Training rows. With them an explanation names the rows nearest to the nearest
         prototypes, dense features have a centre to be compared with under any scaling, and
@@ -69,6 +70,9 @@ def explain(
         Training rows to name for a prototype.
     feature_names : sequence of str, default=None
         Names of the features; None takes those that the model was fitted with, or numbers.
+    words : sequence of sequence of int, default=()
+        Positions of features that stand for the words of one column, at most one of which is 1.
+        In a flip one word takes the place of another.
 
     Returns
     -------
@@ -111,7 +115,10 @@ def explain(
     raw = _dense(row)
     found_flips: list[Flip | None] = [None] * len(chosen)
     if flips:
-        found_flips = _flips(model, row, path, pulls, chosen, names, training, max_changes)
+        allowed = value_range(
+            raw, fitted.scaler, is_sparse=sp.issparse(row), training_rows=training, words=words
+        )
+        found_flips = _flips(model, row, path, pulls, chosen, names, allowed, max_changes)
     predicted = _decisions(model, row)
     bars = model.decision_.bars(model._scores(row))[0]
     learners = ["networks", *(_learner_name(companion) for companion in fitted.companions)]
@@ -224,12 +231,11 @@ def _flips(
     pulls: np.ndarray,
     chosen: np.ndarray,
     names: _Names,
-    training: Any,
+    allowed: ValueRange,
     max_changes: int,
 ) -> list[Flip | None]:
     raw, is_sparse = _dense(row), sp.issparse(row)
     fitted = model.model_
-    allowed = value_range(raw, fitted.scaler, is_sparse=is_sparse, training_rows=training)
     gradients = _by_feature(fitted, np.abs(smooth_gradient(fitted, path.end, chosen)))
     reach = np.nanmax(np.abs(allowed.values - raw), axis=0) / allowed.unit
 

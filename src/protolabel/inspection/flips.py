@@ -1,13 +1,14 @@
 """A small change of few features after which the model decides otherwise.
 
-Candidates are other values of single features. While no single change turns the decision, the
-one that brings it nearest is kept and the search goes on from there; then needless changes are
-taken back and the rest is shrunk by a line search. Every step asks the model itself.
+Candidates are other values of single features, and other words of a column of words. While no
+single change turns the decision, the one that brings it nearest is kept and the search goes on from
+there; then needless changes are taken back and the rest is shrunk by a line search. Every step asks
+the model itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from protolabel.inspection.explanation import Change, Flip
+from protolabel.preprocessing.two_values import two_values_of_rows, two_values_of_scaler
 
 Score = Callable[[np.ndarray], np.ndarray]  # raw rows (n, n_features) to numbers (n,)
 
@@ -37,15 +39,27 @@ class ValueRange:
         What a change of each feature is measured in.
     is_divisible : ndarray of bool, shape (n_features,)
         Whether values in between make sense.
+    column : ndarray of int, shape (n_features,)
+        Features of the words of one column have one number, all others one each.
     """
 
     values: np.ndarray
     unit: np.ndarray
     is_divisible: np.ndarray
+    column: np.ndarray
 
 
-def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows: Any) -> ValueRange:
+def value_range(
+    row: np.ndarray,
+    scaler: Any,
+    *,
+    is_sparse: bool,
+    training_rows: Any,
+    words: Sequence[Sequence[int]] = (),
+) -> ValueRange:
     """Candidate values from training rows, from the scaling, or from the row itself.
+
+    A feature that has two values in the training rows may only have the other one.
 
     Parameters
     ----------
@@ -57,12 +71,34 @@ def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows:
         A sparse feature can be removed, doubled, or set to the median of the others.
     training_rows : ndarray, CSR or None
         Raw rows; dense ones give quantiles of each feature.
+    words : sequence of sequence of int, default=()
+        Features that are the words of one column.
     """
+    two_values = np.full((2, len(row)), np.nan)
+    if training_rows is not None:
+        two_values = two_values_of_rows(training_rows)
+    elif scaler.is_by_column:
+        two_values = two_values_of_scaler(scaler)
+    column = np.arange(len(row))
+    for features in words:
+        two_values[:, features] = [[0.0], [1.0]]
+        column[list(features)] = min(features)
+    values, unit, is_divisible = _any_values(row, scaler, is_sparse, training_rows)
+    has_two = ~np.isnan(two_values[0])
+    values[:, has_two] = np.nan
+    values[:2, has_two] = two_values[:, has_two]
+    return ValueRange(values, unit, is_divisible & ~has_two, column)
+
+
+def _any_values(
+    row: np.ndarray, scaler: Any, is_sparse: bool, training_rows: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, units and divisibility, of columns that may have more than two values."""
     if not scaler.is_by_column or (is_sparse and scaler.columns_ is None):
         present = row[row != 0]
         typical = float(np.median(present)) if len(present) else 1.0
         values = np.stack([np.where(row != 0, 0.0, typical), np.where(row != 0, 2 * row, np.nan)])
-        return ValueRange(values, np.ones(len(row)), np.zeros(len(row), dtype=bool))
+        return values, np.ones(len(row)), np.zeros(len(row), dtype=bool)
     middle, deviation = scaler.middle_and_spread
     if training_rows is not None and not sp.issparse(training_rows):
         values = np.quantile(training_rows, (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1), axis=0)
@@ -75,7 +111,7 @@ def value_range(row: np.ndarray, scaler: Any, *, is_sparse: bool, training_rows:
         values[:, feature] = np.nan
         values[: len(codes), feature] = codes
         is_divisible[feature] = False
-    return ValueRange(values, deviation, is_divisible)
+    return values, deviation, is_divisible
 
 
 def find_flip(
@@ -103,7 +139,7 @@ def find_flip(
     names : callable
         Name of a feature.
     max_changes : int
-        Largest number of changed features.
+        Largest number of changed features; words of one column are one.
 
     Returns
     -------
@@ -118,7 +154,7 @@ def find_flip(
     changed = _search(beyond, row, allowed, features, max_changes)
     if changed is None:
         return None
-    changed = _without_needless(beyond, row, changed)
+    changed = _without_needless(beyond, row, changed, allowed.column)
     if allowed.is_divisible.any():
         changed = _shrunk(beyond, row, changed, allowed.is_divisible)
         changed = _rounded(beyond, row, changed, allowed.is_divisible)
@@ -138,29 +174,46 @@ def _search(
 ) -> np.ndarray | None:
     current, reached, left = row, float(beyond(row[None])[0]), features
     for _ in range(max_changes):
-        value, place = np.nonzero(~np.isnan(allowed.values[:, left]))
-        feature, values = left[place], allowed.values[value, left[place]]
-        if len(feature) == 0:
+        rows, column = _candidates(current, allowed, left)
+        if len(rows) == 0:
             return None
-        rows = np.repeat(current[None], len(feature), axis=0)
-        rows[np.arange(len(feature)), feature] = values
         gains = beyond(rows)
-        turning = np.flatnonzero(gains > 0)
+        turning = rows[gains > 0]
         if len(turning):
-            sizes = np.abs(values - row[feature])[turning] / allowed.unit[feature[turning]]
-            return np.asarray(rows[turning[np.argmin(sizes)]])
+            sizes = np.abs((turning - current) / allowed.unit).sum(axis=1)
+            return np.asarray(turning[np.argmin(sizes)])
         best = int(np.argmax(gains))
         if gains[best] <= reached:
             return None
         current, reached = rows[best], float(gains[best])
-        left = left[left != feature[best]]
+        left = left[allowed.column[left] != column[best]]
     return None
 
 
-def _without_needless(beyond: Score, row: np.ndarray, changed: np.ndarray) -> np.ndarray:
-    for feature in np.flatnonzero(changed != row):
-        without = changed.copy()
-        without[feature] = row[feature]
+def _candidates(
+    current: np.ndarray, allowed: ValueRange, features: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with one change each, and the column that it is in."""
+    is_word = np.bincount(allowed.column)[allowed.column] > 1
+    single = features[~is_word[features]]
+    value, place = np.nonzero(~np.isnan(allowed.values[:, single]))
+    feature = single[place]
+    rows = np.repeat(current[None], len(feature), axis=0)
+    rows[np.arange(len(feature)), feature] = allowed.values[value, feature]
+    columns = np.unique(allowed.column[features[is_word[features]]])
+    # One word takes the place of another.
+    words = np.flatnonzero(np.isin(allowed.column, columns) & (current != 1))
+    other = np.repeat(current[None], len(words), axis=0)
+    other[allowed.column == allowed.column[words][:, None]] = 0.0
+    other[np.arange(len(words)), words] = 1.0
+    return np.concatenate([rows, other]), allowed.column[np.concatenate([feature, words])]
+
+
+def _without_needless(
+    beyond: Score, row: np.ndarray, changed: np.ndarray, column: np.ndarray
+) -> np.ndarray:
+    for number in np.unique(column[changed != row]):
+        without = np.where(column == number, row, changed)
         if (without != row).any() and beyond(without[None])[0] > 0:
             changed = without
     return changed

@@ -23,6 +23,13 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
             matrix.eliminate_zeros()
         stray = matrix.data[matrix.data != 1]
     else:
+        if _are_label_sets(Y):
+            raise ValueError(
+                f"{name} consists of label sets, expected a 0/1 matrix (n_samples, n_labels); "
+                "encode them in the columns of the model: MultiLabelBinarizer(classes="
+                f"model.label_names_).fit_transform({name}) of sklearn.preprocessing. Scorers from "
+                "make_scorer and model.score take label sets as they are."
+            )
         dense = np.asarray(Y)
         if dense.ndim != 2:
             raise ValueError(
@@ -44,6 +51,20 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
     return sparse.csr_array(
         (np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), shape=matrix.shape
     )
+
+
+def _are_label_sets(Y: Labels) -> bool:
+    """Sets, lists of names, or lists of several lengths, one a row."""
+    rows = Y.to_list() if hasattr(Y, "to_list") else Y
+    is_column = isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype == object
+    if not (is_column or isinstance(rows, (list, tuple))):
+        return False
+    if any(isinstance(row, (set, frozenset)) for row in rows):
+        return True
+    if not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
+        return False
+    is_named = any(isinstance(label, str) for row in rows for label in row)
+    return is_named or len({len(row) for row in rows}) > 1
 
 
 def _as_numbers(cells: NDArray[Any], name: str) -> Floats:

@@ -43,6 +43,12 @@ def encode_names(names: np.ndarray, tensor: str, arrays: dict[str, np.ndarray]) 
             f"Names such as {(odd or values)[0]!r} cannot be stored; expected "
             "strings or numbers. Rename the labels before fitting."
         )
+    broken = [value for value in values if isinstance(value, str) and not _is_text(value)]
+    if broken:
+        raise ValueError(
+            f"The name {broken[0]!r} cannot be stored: it holds half of a surrogate pair, as bytes "
+            "that were read in the wrong encoding do. Rename it before fitting."
+        )
     fixed_width = names.dtype.kind == "U" and _fits_fixed_width(values)
     return {"kind": "text" if fixed_width else "object", "values": values}
 
@@ -68,9 +74,7 @@ def decode_names(node: Any, tensor: str, bundle: Bundle) -> np.ndarray:
     for value in values:
         if type(value) not in allowed:
             bundle.refuse(f"{tensor} contains {shown(value)}, which is no name")
-    try:
-        "\n".join(value for value in values if isinstance(value, str)).encode("utf-8")
-    except UnicodeEncodeError:
+    if not _is_text("\n".join(value for value in values if isinstance(value, str))):
         bundle.refuse(f"{tensor} contains half of a surrogate pair")
     if kind == "text":
         if not _fits_fixed_width(values):
@@ -79,6 +83,15 @@ def decode_names(node: Any, tensor: str, bundle: Bundle) -> np.ndarray:
     names = np.empty(len(values), dtype=object)
     names[:] = values
     return names
+
+
+def _is_text(value: str) -> bool:
+    """Whether a string can be written down, which half of a surrogate pair cannot."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _fits_fixed_width(values: list[str]) -> bool:

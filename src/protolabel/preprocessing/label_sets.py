@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.preprocessing.label_cells import is_zero_or_one
+from protolabel.preprocessing.label_cells import is_missing, is_zero_or_one
 
 _SETS = (set, frozenset)
 
@@ -29,7 +29,9 @@ def unpack_column(y: Any) -> Any:
         rows = y.tolist()
     elif hasattr(y, "to_list"):
         rows = y.to_list()
-    elif isinstance(y, (list, tuple)) and any(_is_array_of_names(row) for row in y):
+    elif isinstance(y, (list, tuple)) and (
+        any(_is_array_of_names(row) for row in y) or _are_arrays_of_any_length(y)
+    ):
         rows = list(y)
     else:
         return y
@@ -59,6 +61,31 @@ def are_label_sets(y: Any) -> bool:
     return ragged or any(isinstance(label, str) for row in y for label in row)
 
 
+def check_not_numbers_of_labels(rows: np.ndarray) -> None:
+    """Refuse lists of as many label numbers each, which became the rows of an array."""
+    if rows.ndim != 2 or rows.dtype.kind not in "iu" or rows.min(initial=0) < 0:
+        return
+    odd = (rows > 1).any(axis=1)
+    if odd.any():
+        first = int(odd.argmax())
+        raise ValueError(
+            f"Y contains the value {rows[first].max()}; a label matrix may contain only 0 and 1. "
+            f"If row {first}, {rows[first, :5].tolist()}, has the numbers of its labels, pass "
+            "sets, [set(row) for row in y]; if it has its class, pass [row[0] for row in y]."
+        )
+
+
+def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
+    """Refuse None and NaN in label sets, and say in which row."""
+    for position, labels in enumerate(sets):
+        for label in labels:
+            if is_missing(label):
+                raise ValueError(
+                    f"Row {position} of y has the label {label!r}, which stands for a missing one; "
+                    "leave it out of the set, or leave out rows whose labels are not known."
+                )
+
+
 def membership(sets: Iterable[Iterable[Any]], column: Mapping[Any, int]) -> sp.csr_array:
     """Label sets as a matrix of 0 and 1, given the column of each label."""
     rows = [sorted({column[label] for label in labels}) for labels in sets]
@@ -70,6 +97,12 @@ def membership(sets: Iterable[Iterable[Any]], column: Mapping[Any, int]) -> sp.c
 
 def _is_array_of_names(row: Any) -> bool:
     return isinstance(row, np.ndarray) and row.dtype.kind in "OU"
+
+
+def _are_arrays_of_any_length(rows: Any) -> bool:
+    are_rows = all(isinstance(row, (list, tuple)) or np.ndim(row) == 1 for row in rows)
+    has_arrays = any(isinstance(row, np.ndarray) for row in rows)
+    return has_arrays and are_rows and len({len(row) for row in rows}) > 1
 
 
 def _is_matrix(rows: list[Any]) -> bool:

@@ -17,8 +17,14 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary
-from protolabel.preprocessing.label_sets import are_label_sets, membership, unpack_column
+from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary, is_missing
+from protolabel.preprocessing.label_sets import (
+    are_label_sets,
+    check_no_label_is_missing,
+    check_not_numbers_of_labels,
+    membership,
+    unpack_column,
+)
 
 TargetKind = Literal["multilabel", "binary", "multiclass"]
 
@@ -62,7 +68,10 @@ def encode_targets(y: Any) -> Targets:
     if are_label_sets(y):
         return _from_label_sets(y)
     array = np.asarray(y)
+    if isinstance(y, (list, tuple)):
+        check_not_numbers_of_labels(array)
     if array.ndim == 1:
+        _check_no_class_is_missing(y, array)
         return _from_classes(array)
     if array.ndim != 2:
         raise ValueError(
@@ -112,6 +121,8 @@ def _from_label_sets(y: Iterable[Iterable[Hashable]]) -> Targets:
     present = set().union(*label_sets)
     if not present:
         raise ValueError("No row has any label; at least one label is needed.")
+    if any(map(is_missing, present)):
+        check_no_label_is_missing(label_sets)
     # Labels of mixed types have no order of their own.
     ordered = sorted(present, key=lambda label: (type(label).__name__, label))
     column = {label: position for position, label in enumerate(ordered)}
@@ -120,10 +131,23 @@ def _from_label_sets(y: Iterable[Iterable[Hashable]]) -> Targets:
     return Targets(membership(label_sets, column), names, np.arange(len(ordered)), "multilabel")
 
 
+def _check_no_class_is_missing(y: Any, array: np.ndarray) -> None:
+    """Refuse None and NaN; an array of texts has made them texts."""
+    if array.dtype.kind in "biufc":
+        return
+    for row, value in enumerate(array.tolist() if isinstance(y, np.ndarray) else y):
+        if is_missing(value):
+            raise ValueError(
+                f"Row {row} of y is {value!r}, but every row needs a class; leave out rows whose "
+                "class is not known."
+            )
+
+
 def _from_classes(y: np.ndarray) -> Targets:
-    check_classification_targets(y)
     if y.dtype.kind in "fc" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity; every row needs a class.")
+        found = "NaN" if np.isnan(y).any() else "infinity"
+        raise ValueError(f"Input y contains {found}; every row needs a class.")
+    check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) <= 2:
         matrix = sp.csr_array((codes == len(classes) - 1)[:, None].astype(np.int8))

@@ -76,6 +76,8 @@ class TablePreprocessor:
     >>> rules = TablePreprocessor.fit([size, colour])
     >>> rules.feature_names
     ('size', 'colour=red', 'colour=blue')
+    >>> rules.words_of_columns
+    ((1, 2),)
     >>> rules.transform([colour, size]).tolist()
     [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
     """
@@ -105,6 +107,18 @@ class TablePreprocessor:
             else:
                 names.append(rule.name)
         return tuple(names)
+
+    @property
+    def words_of_columns(self) -> tuple[tuple[int, ...], ...]:
+        """Positions in the matrix of the words of each column of words."""
+        positions: list[tuple[int, ...]] = []
+        start = 0
+        for rule in self.rules:
+            width = len(rule.words) if isinstance(rule, WordRule) else 1
+            if isinstance(rule, WordRule):
+                positions.append(tuple(range(start, start + width)))
+            start += width
+        return tuple(positions)
 
     def transform(self, columns: TableColumns) -> NDArray[np.float64]:
         """Turn a table into a matrix; other columns are left out, the order does not matter.

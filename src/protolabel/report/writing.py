@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from protolabel.safefiles.places import replaceable_file
+
 _MARK = b'<meta name="generator" content="protolabel '
 _HEAD = 4096
 
@@ -36,8 +38,9 @@ def write_page(page: str, path: Path, *, force: bool = False) -> None:
     path : Path
         File to write; its folder has to exist.
     force : bool, default=False
-        Replace an existing file.
+        Replace an existing file; of a link, the file that it leads to.
     """
+    path = replaceable_file(path)
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists; use --force to replace it, or name another file.")
     if not path.parent.is_dir():

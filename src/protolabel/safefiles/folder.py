@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from protolabel.safefiles.places import replaceable_file
+
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -66,12 +68,12 @@ def publish_file(path: Path, data: bytes, *, force: bool) -> None:
     force : bool
         Replace an existing file.
     """
-    path = path.resolve()
+    path = replaceable_file(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"The folder {path.parent} does not exist; create it before writing {path.name}."
         )
-    if path.exists() and (path.is_dir() or not force):
+    if path.exists() and not force:
         raise FileExistsError(f"{path} exists; use force=True to replace a file.")
     partial = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from protolabel.exceptions import DatasetError
+from protolabel.safefiles.places import replaceable_file
 
 
 @contextmanager
@@ -20,13 +21,17 @@ def replace_when_done(path: Path) -> Iterator[Path]:
     Parameters
     ----------
     path : Path
-        Final place; its folder has to exist.
+        Final place; its folder has to exist. Of a link, the file that it leads to is replaced.
 
     Yields
     ------
     Path
         File to write to, in the same folder.
     """
+    try:
+        path = replaceable_file(path)
+    except FileExistsError as error:
+        raise DatasetError(str(error)) from error
     if not path.parent.is_dir():
         raise DatasetError(f"folder {path.parent} does not exist; create it before writing {path}")
     handle, partial_name = tempfile.mkstemp(
