@@ -302,7 +302,10 @@ def test_the_words_of_goemotions_come_from_its_training_part(benchmark_data: Pat
     assert dataset.split.validation.size == 5426
 
 
-@pytest.mark.parametrize(("yes", "blank"), [("yes", ""), ("1", ""), ("yes", "none"), ("True", "-")])
+@pytest.mark.parametrize(
+    ("yes", "blank"),
+    [("yes", ""), ("1", ""), ("yes", "none"), ("True", "-"), ("1.0", ""), ("1.", "nan")],
+)
 def test_a_column_of_yes_or_nothing_tells_the_two_apart(tmp_path, yes, blank):
     path = tmp_path / "flags.csv"
     lines = [f"{yes if row % 2 else blank},{row},{row % 2}" for row in range(40)]
@@ -311,6 +314,30 @@ def test_a_column_of_yes_or_nothing_tells_the_two_apart(tmp_path, yes, blank):
     member = np.asarray(data.X[:, [0]]).ravel()
     assert data.feature_names[0] == f"member={yes}"
     assert np.array_equal(member, np.arange(40) % 2)
+
+
+def test_a_flag_that_is_spelt_in_two_ways_is_one_feature(tmp_path):
+    cells = ["1", "1.0", "", "true", "True", "yes"]
+    rows = [f"{cells[row % 3]},{cells[3 + row % 3]},{row % 2}" for row in range(6)]
+    path = write(tmp_path, "\n".join(["member,kind,gold", *rows]) + "\n")
+    data = read_quietly(path, labels=["gold"], categorical=["kind"])
+    assert data.feature_names == ("member=1", "kind=true", "kind=yes")
+    assert data.X.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]] * 2
+
+
+@pytest.mark.parametrize("one", ["1", "1.0"])
+def test_a_column_that_begins_with_ones_and_blanks_may_go_on_with_numbers(tmp_path, one):
+    rows = [f"{'' if row % 2 else one if row < 1500 else row},a\n" for row in range(2500)]
+    data = read_quietly(write(tmp_path, "size,tags\n" + "".join(rows)))
+    assert data.feature_names == ("size",)
+    expected = [np.nan if row % 2 else 1 if row < 1500 else row for row in range(2500)]
+    np.testing.assert_array_equal(data.X.ravel(), expected)
+
+
+def test_codes_with_leading_zeros_are_different_words(tmp_path):
+    path = write(tmp_path, "code,gold\n007,1\n7,0\n7.0,0\n")
+    data = read_quietly(path, labels=["gold"], categorical=["code"])
+    assert data.feature_names == ("code=007", "code=7")
 
 
 @pytest.mark.parametrize(

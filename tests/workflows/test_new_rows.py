@@ -141,6 +141,18 @@ def test_an_infinite_number_is_refused_with_its_line(tmp_path):
         read_rows(path, PlainInputs(1, ("size",), needs_dense=True), ("A",), FileOptions())
 
 
+@pytest.mark.parametrize(
+    ("trained_with", "cells"),
+    [("1", ["1.0", "", "1"]), ("1.0", ["1", "nan", "1.0"]), ("true", ["True", "", "TRUE"])],
+)
+def test_a_word_spelt_in_another_way_is_the_same_word(trained_with, cells, tmp_path):
+    path = write(tmp_path / "train.csv", "member,a", *(f"{trained_with},1", ",0") * 5)
+    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(10))
+    new = write(tmp_path / "new.csv", "member,other", *(f"{cell},x" for cell in cells))
+    rows = read_rows(new, inputs, ("a",), FileOptions())
+    assert (rows.X.tolist(), rows.notes) == ([[1.0], [0.0], [1.0]], ())
+
+
 NUMBERED = PlainInputs(3, None, needs_dense=True)
 
 

@@ -18,6 +18,7 @@ from protolabel.datasets.readers.table_columns import (
     is_infinite,
     is_missing,
     is_number,
+    plain_word,
 )
 from protolabel.preprocessing.table import MISSING_CODE, NumberRule, Numbers, WordRule, Words
 from protolabel.workflows.file_options import FileOptions
@@ -173,7 +174,10 @@ class _NumberReader:
 
 @dataclass
 class _WordReader:
-    """A column of words; those that the model never saw count as missing."""
+    """A column of words; those that the model never saw count as missing.
+
+    A word that is only spelt in another way, as 1.0 for 1, counts as seen.
+    """
 
     rule: WordRule
     _codes: list[int] = field(default_factory=list)
@@ -185,16 +189,21 @@ class _WordReader:
 
     def __post_init__(self) -> None:
         self._code_of = {word: code for code, word in enumerate(self.rule.words)}
+        self._code_of_plain = {plain_word(word): code for word, code in self._code_of.items()}
 
     def append(self, tokens: Sequence[str]) -> None:
         for token in tokens:
             word = token.strip()
-            code = MISSING_CODE if is_missing(word) else self._code_of.get(word)
+            code = MISSING_CODE if is_missing(word) else self._find(word)
             if code is None:
                 code = MISSING_CODE
                 if len(self._unseen) < 1000 or word in self._unseen:
                     self._unseen[word] = self._unseen.get(word, 0) + 1
             self._codes.append(code)
+
+    def _find(self, word: str) -> int | None:
+        code = self._code_of.get(word)
+        return self._code_of_plain.get(plain_word(word)) if code is None else code
 
     def finish(self) -> Words:
         return Words(self.name, np.array(self._codes, dtype=np.int64), self.rule.words)

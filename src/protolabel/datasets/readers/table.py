@@ -21,6 +21,7 @@ from protolabel.datasets.readers.table_columns import (
     CategoryColumn,
     DroppedColumn,
     EmptyColumn,
+    FlagColumn,
     LabelColumn,
     NumberColumn,
     TableColumn,
@@ -29,6 +30,7 @@ from protolabel.datasets.readers.table_columns import (
     is_infinite,
     is_missing,
     is_number,
+    plain_word,
 )
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
@@ -112,6 +114,8 @@ class TableBuilder:
             try:
                 if isinstance(column, EmptyColumn):
                     self.columns[position] = self._decide(column, tokens)
+                elif isinstance(column, FlagColumn):
+                    self.columns[position] = column.as_numbers(tokens) or column
                 self.columns[position].append(tokens)
             except TokenError as error:
                 raise problem_at(self.path, line_numbers[error.row], str(error)) from error
@@ -204,7 +208,7 @@ class TableBuilder:
             return column
         distinct = set(present)
         if _is_flag(distinct, column.n_rows + len(tokens) > len(present)):
-            return CategoryColumn(name, self.options.max_categories)
+            return FlagColumn(name, self.options.max_categories)
         # An infinite number is refused as a cell of a column of numbers, with its line.
         if all(is_number(token) or is_infinite(token) for token in distinct):
             is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
@@ -276,7 +280,8 @@ def _is_flag(distinct: set[str], has_blanks: bool) -> bool:
 
     A lone 0 is a number like others that may follow.
     """
-    if not has_blanks or len(distinct) != 1:
+    words = {plain_word(word) for word in distinct}
+    if not has_blanks or len(words) != 1:
         return False
-    (word,) = distinct
-    return word != "0" and word.lower() in TRUTH_WORDS
+    (word,) = words
+    return word != "0" and word in TRUTH_WORDS

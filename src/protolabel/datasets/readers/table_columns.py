@@ -21,6 +21,8 @@ TAG_SEPARATORS = (";", "|", ",")
 LIST_SEPARATOR = "\x1f"
 _INFINITE = re.compile(r"[-+]?(?:inf|infinity|∞)", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+# What programs make of whole numbers beside blanks; ,000 would be a thousand.
+_WHOLE = re.compile(r"([-+]?\d+)(?:\.0*|,0)", re.ASCII)
 
 
 class TableColumn(ABC):
@@ -101,13 +103,14 @@ class NumberColumn(TableColumn):
 
 
 class CategoryColumn(TableColumn):
-    """Words, numbered in the order of their first occurrence."""
+    """Words, numbered in the order of their first occurrence, which also gives the spelling."""
 
     def __init__(self, name: str, max_categories: int = MAX_CATEGORIES) -> None:
         super().__init__(name)
         self.max_categories = max_categories
         self.codes = GrowingArray(np.float64)
         self.code_of: dict[str, int] = {}
+        self._code_of_plain: dict[str, int] = {}
 
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of tokens; beyond the limit new words are not remembered."""
@@ -116,11 +119,26 @@ class CategoryColumn(TableColumn):
             text = token.strip()
             if is_missing(text):
                 codes.append(float("nan"))
-            elif text in self.code_of or len(self.code_of) <= self.max_categories:
-                codes.append(self.code_of.setdefault(text, len(self.code_of)))
-            else:
-                codes.append(float("nan"))
+                continue
+            plain = plain_word(text)
+            if plain not in self._code_of_plain and len(self.code_of) <= self.max_categories:
+                self._code_of_plain[plain] = self.code_of[text] = len(self.code_of)
+            codes.append(self._code_of_plain.get(plain, float("nan")))
         self.codes.append(codes)
+
+
+class FlagColumn(CategoryColumn):
+    """One word or nothing in all rows so far."""
+
+    def as_numbers(self, tokens: Sequence[str]) -> NumberColumn | None:
+        """The rows so far as numbers, if the next ones show that the column holds numbers."""
+        words = [plain_word(token.strip()) for token in tokens if not is_missing(token.strip())]
+        is_counting = any(word not in TRUTH_WORDS and is_number(word) for word in words)
+        if list(self._code_of_plain) != ["1"] or not is_counting:
+            return None
+        numbers = NumberColumn(self.name)
+        numbers.append(["" if np.isnan(code) else "1" for code in self.codes.finish()])
+        return numbers
 
 
 class DroppedColumn(TableColumn):
@@ -146,8 +164,8 @@ class LabelColumn(TableColumn):
         self.values.append([self._truth(row, token) for row, token in enumerate(tokens)])
 
     def _truth(self, row: int, token: str) -> float:
-        text = token.strip().lower()
-        truth = TRUTH_WORDS.get(text)
+        text = plain_word(token.strip())
+        truth = TRUTH_WORDS.get(text.lower())
         if truth is None and is_number(text) and float(text) in (0.0, 1.0):
             truth = float(text)
         if truth is None:
@@ -239,6 +257,25 @@ class TagColumn(TableColumn):
 def is_missing(token: str) -> bool:
     """Tell whether a stripped token stands for no value."""
     return token.lower() in MISSING_WORDS
+
+
+def plain_word(token: str) -> str:
+    """Spell alike what programs write differently: 1 and 1.0, true and True.
+
+    Parameters
+    ----------
+    token : str
+        Without blanks around it.
+
+    Examples
+    --------
+    >>> [plain_word(token) for token in ("1.0", "1", "True", "Rome", "1.5", "1,000")]
+    ['1', '1', 'true', 'Rome', '1.5', '1,000']
+    """
+    whole = _WHOLE.fullmatch(token)
+    if whole is not None:
+        return whole[1]
+    return token.lower() if token.lower() in TRUTH_WORDS else token
 
 
 def is_number(token: str) -> bool:
