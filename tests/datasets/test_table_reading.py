@@ -96,6 +96,56 @@ def test_categories_beyond_the_first_block_are_found(tmp_path: Path) -> None:
     assert dataset.X[:, 2].sum() == 500
 
 
+LISTS = {
+    "python": ["['calm', 'happy; very']", "[]", '["it\'s"]', "['calm']"],
+    "json": ['["calm","happy; very"]', "[]", '["it\'s"]', '["calm"]'],
+    "numpy": ["['calm' 'happy; very']", "[]", '["it\'s"]', "[np.str_('calm')]"],
+    "escaped": [r'["c\u0061lm", "happy; very"]', "nan", r"['it\'s']", r"['\x63alm', None]"],
+}
+
+
+@pytest.mark.parametrize("cells", LISTS.values(), ids=LISTS)
+def test_cells_with_the_text_of_a_list_are_lists(tmp_path: Path, cells: list[str]) -> None:
+    path = write(tmp_path, "size\ttags\n" + "".join(f"1.5\t{quoted(cell)}\n" for cell in cells))
+    dataset = read_quietly(path)
+    assert dataset.label_names == ("calm", "happy; very", "it's")
+    assert dataset.Y.toarray().tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
+    assert "the cells of the tags were read as lists" in dataset.provenance.notes
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def test_bare_words_and_numbers_in_brackets_are_lists_too(tmp_path: Path) -> None:
+    assert read_quietly(
+        write(tmp_path, 'x,tags\n1,"[calm, very happy]"\n2,[calm]\n')
+    ).label_names == (
+        "calm",
+        "very happy",
+    )
+    assert read_quietly(write(tmp_path, 'x,tags\n1,"[3, 17]"\n2,[17]\n')).label_names == ("17", "3")
+
+
+@pytest.mark.parametrize(
+    "other", ["calm", "[['a']]", "[a;b]", '[{"a": 1}]', "['a", "[__import__('os')]", r"['\ud800']"]
+)
+def test_a_column_with_another_cell_holds_no_lists(tmp_path: Path, other: str) -> None:
+    path = write(tmp_path, f"x\ttags\n1\t['a']\n2\t{quoted(other)}\n")
+    assert "['a']" in read_quietly(path).label_names
+    path = write(tmp_path, "x\ttags\n" + "1\t['a']\n" * 1000 + f"2\t{quoted(other)}\n")
+    with pytest.raises(DatasetError, match=r"line 1002: .* is no list such as"):
+        read_quietly(path)
+
+
+def test_words_for_no_value_are_no_tags(tmp_path: Path) -> None:
+    dataset = read_quietly(write(tmp_path, "x,tags\n1,a;b\n2,NA\n3,nan\n4,NA\n5,\n"))
+    assert dataset.label_names == ("a", "b")
+    assert dataset.Y.toarray().tolist() == [[1, 1], *[[0, 0]] * 4]
+    note = "3 cells of the tags, 'NA', 'nan', were taken as no tag"
+    assert note in dataset.provenance.notes
+
+
 def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path: Path) -> None:
     rows = "".join(
         f"{i},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"

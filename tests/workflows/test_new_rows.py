@@ -97,6 +97,27 @@ def test_what_the_user_says_stands_between_tags_comes_first(tagged, tmp_path):
     assert rows.Y.toarray().tolist() == [[1, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("cell", ["['B', 'A, x']", '["B","A, x"]'])
+def test_tags_may_be_the_text_of_a_list(tagged, tmp_path, cell):
+    inputs, names = tagged
+    path = write(tmp_path / "new.csv", "size\ttags", f"1\t{quoted(cell)}", "2\t[]", "3\tnan")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert rows.notes == ("1 cells of the tags, 'nan', were taken as no tag",)
+
+
+def quoted(cell):
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def test_a_label_of_the_model_is_a_tag_even_if_it_is_called_none(tmp_path):
+    path = write(tmp_path / "new.csv", "size,tags", "1,none", "2,calm", "3,NA")
+    inputs = PlainInputs(1, ("size",), needs_dense=True)
+    names = ("calm", "none")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[0, 1], [1, 0], [0, 0]]
+
+
 def test_tags_that_the_model_does_not_know_are_told(tagged, tmp_path):
     inputs, names = tagged
     path = write(tmp_path / "new.csv", "size\ttags", "1\tB|C", "2\tC|D|A, x", "3\tB;A, x")

@@ -194,7 +194,9 @@ class TableBuilder:
         if name == self.tag_name:
             is_list = self.options.tag_separator is None and name in self.list_columns
             separator = LIST_SEPARATOR if is_list else self.options.tag_separator
-            return TagColumn(name, separator, self.limits.max_columns)
+            return TagColumn(
+                name, separator, self.limits.max_columns, may_be_lists=separator is None
+            )
         if name in (self.options.labels or ()):
             return LabelColumn(name)
         if name in self.options.drop:
@@ -234,7 +236,10 @@ class TableBuilder:
                 Y, tags = column.finish()
                 matrices.append(Y)
                 names += tags
-                if self.options.tag_separator is None and self.tag_separator is not None:
+                self.notes += column.note_on_missing()
+                if column.reads_lists:
+                    self.notes.append("the cells of the tags were read as lists")
+                elif self.options.tag_separator is None and self.tag_separator is not None:
                     self.notes.append(f"tags were split at {self.tag_separator!r}")
                 elif column.separator is None:
                     self.notes.append(

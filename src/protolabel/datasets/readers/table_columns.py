@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from protolabel.datasets.categories import MAX_CATEGORIES
 from protolabel.datasets.growing import GrowingArray, GrowingCsr
+from protolabel.datasets.readers.list_cells import parse_list
 
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 TRUTH_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
@@ -176,7 +178,9 @@ class LabelColumn(TableColumn):
 
 
 class TagColumn(TableColumn):
-    """Several labels in one cell, split at a separator.
+    """Several labels in one cell, split at a separator or written as a list.
+
+    A cell that says NA, none or the like holds no label.
 
     Parameters
     ----------
@@ -188,6 +192,10 @@ class TagColumn(TableColumn):
         How many different tags to accept.
     possible : sequence of str, default=TAG_SEPARATORS
         Separators to look for, those that come first being preferred.
+    may_be_lists : bool, default=False
+        Whether cells are read as lists where all of the first rows are the text of one.
+    known : collection of str, default=()
+        Tags that stand for themselves even if they are words such as none.
     """
 
     def __init__(
@@ -196,20 +204,67 @@ class TagColumn(TableColumn):
         separator: str | None,
         max_tags: int,
         possible: Sequence[str] = TAG_SEPARATORS,
+        *,
+        may_be_lists: bool = False,
+        known: Collection[str] = (),
     ) -> None:
         super().__init__(name)
         self.separator = separator
         self.max_tags = max_tags
         self.entries = GrowingCsr(np.int32)
         self.code_of: dict[str, int] = {}
+        self.missing: Counter[str] = Counter()
+        self.reads_lists: bool | None = None if may_be_lists else False
         self._possible = possible if separator is None else ()
+        self._known = frozenset(known)
 
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of cells."""
+        if self.separator != LIST_SEPARATOR:
+            tokens = [self._without_missing(token) for token in tokens]
+        if self.reads_lists is None:
+            self._find_lists(tokens)
+        if self.reads_lists:
+            self.append_lists([self._items(row, token) for row, token in enumerate(tokens)])
+            return
         self._find_separator(tokens)
         self.append_lists(
             [token.split(self.separator) if self.separator else [token] for token in tokens]
         )
+
+    def note_on_missing(self) -> list[str]:
+        """What to say of cells with a word for no value, if there are any."""
+        if not self.missing:
+            return []
+        words = ", ".join(repr(word) for word in self.missing)
+        return [f"{self.missing.total()} cells of the tags, {words}, were taken as no tag"]
+
+    def _without_missing(self, token: str) -> str:
+        word = token.strip()
+        if not word or not is_missing(word) or word in self._known:
+            return token
+        self.missing[word] += 1
+        return ""
+
+    def _find_lists(self, tokens: Sequence[str]) -> None:
+        """Let the first cells that say something decide whether cells are lists."""
+        filled = [token for token in tokens if token.strip()]
+        if filled:
+            self.reads_lists = all(parse_list(token) is not None for token in filled)
+        if self.reads_lists:
+            self.separator = None
+            self._possible = ()
+
+    def _items(self, row: int, token: str) -> list[str]:
+        items = parse_list(token) if token.strip() else []
+        if items is None:
+            raise TokenError(
+                row,
+                f"{token[:40]!r} in column {self.name!r} is no list such as ['a', 'b'], as the "
+                "cells before it are; write it as a list, or say with tag_separator what stands "
+                "between tags",
+            )
+        return items
 
     def _find_separator(self, tokens: Sequence[str]) -> None:
         """Take the separator that occurs first: the cells before were single tags."""
