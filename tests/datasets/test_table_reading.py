@@ -409,10 +409,44 @@ def test_the_delimiter_is_what_parts_header_and_rows_alike(tmp_path, header, row
     assert [name.rpartition("=")[0] for name in data.feature_names] == names
 
 
-def test_decimal_commas_are_named(tmp_path):
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_numbers_may_have_a_decimal_comma(tmp_path, delimiter):
+    cells = [["0,55", "-1,5e3", "7", "1,0"], ["", ",5", "8", ""], ["12", "2", "9,25", "1,0"]]
+    lines = [delimiter.join([*row, "x,y"]) for row in cells]
+    header = delimiter.join(["size", "width", "depth", "flag", "tags"])
+    data = read_quietly(write(tmp_path, "\n".join([header, *lines]) + "\n"))
+    assert data.feature_names == ("size", "width", "depth", "flag=1,0")
+    np.testing.assert_array_equal(
+        data.X, [[0.55, -1500, 7, 1], [np.nan, 0.5, 8, 0], [12, 2, 9.25, 1]]
+    )
+    assert data.label_names == ("x", "y")
+    note = "the comma was read as a decimal point in: size, width, depth"
+    assert note in data.provenance.notes
+
+
+def test_a_decimal_comma_may_first_occur_late(tmp_path):
+    rows = "".join(f"{row % 7};{row % 2}\n" for row in range(1000))
+    data = read_quietly(write(tmp_path, f"size;a\n{rows}0,25;1\n"), labels=["a"])
+    assert data.X[-1, 0] == 0.25
+
+
+@pytest.mark.parametrize(("first", "second"), [("0,5", "1.5"), ("1.5", "0,5")])
+def test_points_and_commas_in_one_column_are_refused(tmp_path, first, second):
+    path = write(tmp_path, f"size;a\n{first};1\n{second};0\n")
+    with pytest.raises(DatasetError, match=f"line 3: '{second}' in column 'size' has .* one way"):
+        read_dataset(path, labels=["a"])
+
+
+def test_marks_of_thousands_are_not_guessed(tmp_path):
+    path = write(tmp_path, "size;a\n1.234,5;1\n1,234,567;0\n")
+    names = read_quietly(path, labels=["a"]).feature_names
+    assert names == ("size=1.234,5", "size=1,234,567")
+
+
+def test_decimal_commas_between_commas_are_named(tmp_path):
     path = tmp_path / "table.csv"
-    rows = [f"{row},{row % 7};{row % 2}" for row in range(100)]
-    path.write_text("\n".join(["size;happy", *rows]) + "\n")
+    rows = [f'"{row},{row % 7}",{row % 2}' for row in range(100)]
+    path.write_text("\n".join(["size,happy", *rows]) + "\n")
     with pytest.warns(DatasetWarning):
         data = read_dataset(path, labels=["happy"])
     (note,) = data.provenance.notes

@@ -174,6 +174,21 @@ def test_a_word_spelt_in_another_way_is_the_same_word(trained_with, cells, tmp_p
     assert (rows.X.tolist(), rows.notes) == ([[1.0], [0.0], [1.0]], ())
 
 
+def test_decimal_commas_are_read_whatever_training_had(tmp_path):
+    path = write(tmp_path / "train.csv", "size,width,a", "0.5,1,1", "2,3,0")
+    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(2))
+    new = write(tmp_path / "new.csv", "width;size", "4;0,25", "5;")
+    rows = read_rows(new, inputs, ("a",), FileOptions())
+    assert rows.X.tolist() == [[0.25, 4], [1.25, 5]]
+    assert rows.notes == ("the comma was read as a decimal point in: size",)
+    mixed = write(tmp_path / "mixed.csv", "width;size", "4;0,25", "5;0.5")
+    with pytest.raises(DatasetError, match=r"line 3: '0.5' in column 'size' has '.' where"):
+        read_rows(mixed, inputs, ("a",), FileOptions())
+    quoted = write(tmp_path / "quoted.csv", "width,size", '4,"0,25"')
+    with pytest.raises(DatasetError, match="'0,25' in column 'size' is not a number"):
+        read_rows(quoted, inputs, ("a",), FileOptions())
+
+
 NUMBERED = PlainInputs(3, None, needs_dense=True)
 
 

@@ -226,6 +226,7 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
             ),
             list_columns=table.list_columns,
             index_columns=table.index_columns,
+            decimal_commas=table.decimal_commas,
         )
         groups = None if options.groups is None else GroupColumn(table, options.groups)
         for block in table.blocks:

@@ -30,6 +30,7 @@ from protolabel.datasets.readers.table_columns import (
     is_infinite,
     is_missing,
     is_number,
+    note_on_commas,
     plain_word,
 )
 
@@ -83,6 +84,8 @@ class TableBuilder:
         Columns whose cells are lists, joined by ``LIST_SEPARATOR``.
     index_columns : frozenset of str, default=frozenset()
         Columns that name the rows, features only where ``categorical`` has them.
+    decimal_commas : bool, default=False
+        Whether 0,5 is a number.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class TableBuilder:
         *,
         list_columns: frozenset[str] = frozenset(),
         index_columns: frozenset[str] = frozenset(),
+        decimal_commas: bool = False,
     ) -> None:
         self.path = path
         self.header = header
@@ -101,6 +105,7 @@ class TableBuilder:
         self.limits = limits
         self.list_columns = list_columns
         self.index_columns = index_columns
+        self.decimal_commas = decimal_commas
         self.notes: list[str] = []
         self.columns: list[TableColumn] = []
         self._check_header()
@@ -210,13 +215,16 @@ class TableBuilder:
             return column
         distinct = set(present)
         if _is_flag(distinct, column.n_rows + len(tokens) > len(present)):
-            return FlagColumn(name, self.options.max_categories)
+            return FlagColumn(name, self.options.max_categories, decimal_commas=self.decimal_commas)
         # An infinite number is refused as a cell of a column of numbers, with its line.
-        if all(is_number(token) or is_infinite(token) for token in distinct):
+        if all(
+            is_number(token, decimal_comma=self.decimal_commas) or is_infinite(token)
+            for token in distinct
+        ):
             is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
             if is_identifier and len(distinct) == len(tokens) > 1:
                 return DroppedColumn(name, "it numbers the rows")
-            return NumberColumn(name)
+            return NumberColumn(name, decimal_commas=self.decimal_commas)
         if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
             self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
             return NumberColumn(name, is_truth=True)
@@ -272,6 +280,12 @@ class TableBuilder:
             n_rows = array.size
             arrays.append(array)
             names.append(column.name)
+        with_commas = [
+            column.name
+            for column in self.columns
+            if isinstance(column, NumberColumn) and column.has_commas
+        ]
+        notes += note_on_commas(with_commas)
         if not arrays:
             reasons = "; ".join(notes) or "all are labels"
             raise problem_at(self.path, 1, f"no column can serve as a feature ({reasons})")

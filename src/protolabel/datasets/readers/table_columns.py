@@ -22,6 +22,7 @@ TAG_SEPARATORS = (";", "|", ",")
 # What joins the items of a list cell, so that lists and delimited cells take one way.
 LIST_SEPARATOR = "\x1f"
 _INFINITE = re.compile(r"[-+]?(?:inf|infinity|∞)", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 # What programs make of whole numbers beside blanks; ,000 would be a thousand.
 _WHOLE = re.compile(r"([-+]?\d+)(?:\.0*|,0)", re.ASCII)
@@ -75,11 +76,17 @@ class EmptyColumn(TableColumn):
 class NumberColumn(TableColumn):
     """Numbers; yes and no count as 1 and 0, missing values become NaN."""
 
-    def __init__(self, name: str, *, is_truth: bool = False) -> None:
+    def __init__(self, name: str, *, is_truth: bool = False, decimal_commas: bool = False) -> None:
         super().__init__(name)
         self.is_truth = is_truth
+        self._parser = NumberParser(name, decimal_commas=decimal_commas)
         self.values = GrowingArray(np.float64)
         self.n_missing = 0
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether numbers with a decimal comma were found."""
+        return self._parser.has_commas
 
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of tokens."""
@@ -91,8 +98,9 @@ class NumberColumn(TableColumn):
             return float("nan")
         if self.is_truth and token.lower() in TRUTH_WORDS:
             return TRUTH_WORDS[token.lower()]
-        if is_number(token):
-            return float(token)
+        number = self._parser.parse(row, token)
+        if number is not None:
+            return number
         if is_infinite(token):
             raise infinite_cell(row, token, self.name)
         kind = "yes or no" if self.is_truth else "a number"
@@ -102,6 +110,43 @@ class NumberColumn(TableColumn):
             "holds words, name the column as categorical or drop it (categorical=, drop=; "
             "--categorical, --drop)",
         )
+
+
+class NumberParser:
+    """Numbers of a column: all with a decimal point, or all with a decimal comma.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for messages.
+    decimal_commas : bool, default=False
+        Whether 0,5 is a number.
+    """
+
+    def __init__(self, name: str, *, decimal_commas: bool = False) -> None:
+        self._name = name
+        self._decimal_commas = decimal_commas
+        self._mark = ""
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether numbers with a decimal comma were found."""
+        return self._mark == ","
+
+    def parse(self, row: int, token: str) -> float | None:
+        """The number that a stripped token is, None if it is none."""
+        if not is_number(token, decimal_comma=self._decimal_commas):
+            return None
+        mark = "," if "," in token else "." if "." in token else ""
+        if mark and self._mark not in ("", mark):
+            raise TokenError(
+                row,
+                f"{token[:40]!r} in column {self._name!r} has {mark!r} where numbers before it "
+                f"have {self._mark!r}; write all of them in one way, without marks of thousands, "
+                "or drop the column (drop=, --drop)",
+            )
+        self._mark = self._mark or mark
+        return float(token.replace(",", "."))
 
 
 class CategoryColumn(TableColumn):
@@ -132,13 +177,22 @@ class CategoryColumn(TableColumn):
 class FlagColumn(CategoryColumn):
     """One word or nothing in all rows so far."""
 
+    def __init__(
+        self, name: str, max_categories: int = MAX_CATEGORIES, *, decimal_commas: bool = False
+    ) -> None:
+        super().__init__(name, max_categories)
+        self._decimal_commas = decimal_commas
+
     def as_numbers(self, tokens: Sequence[str]) -> NumberColumn | None:
         """The rows so far as numbers, if the next ones show that the column holds numbers."""
         words = [plain_word(token.strip()) for token in tokens if not is_missing(token.strip())]
-        is_counting = any(word not in TRUTH_WORDS and is_number(word) for word in words)
+        is_counting = any(
+            word not in TRUTH_WORDS and is_number(word, decimal_comma=self._decimal_commas)
+            for word in words
+        )
         if list(self._code_of_plain) != ["1"] or not is_counting:
             return None
-        numbers = NumberColumn(self.name)
+        numbers = NumberColumn(self.name, decimal_commas=self._decimal_commas)
         numbers.append(["" if np.isnan(code) else "1" for code in self.codes.finish()])
         return numbers
 
@@ -333,9 +387,18 @@ def plain_word(token: str) -> str:
     return token.lower() if token.lower() in TRUTH_WORDS else token
 
 
-def is_number(token: str) -> bool:
-    """Tell whether a stripped token is a finite decimal number."""
+def is_number(token: str, *, decimal_comma: bool = False) -> bool:
+    """Tell whether a stripped token is a finite decimal number, perhaps with a comma."""
+    if decimal_comma and _COMMA_NUMBER.fullmatch(token) is not None:
+        token = token.replace(",", ".")
     return _NUMBER.fullmatch(token) is not None and abs(float(token)) != float("inf")
+
+
+def note_on_commas(names: Sequence[str]) -> list[str]:
+    """What to say of columns with decimal commas, if there are any."""
+    if not names:
+        return []
+    return [f"the comma was read as a decimal point in: {', '.join(names)}"]
 
 
 def is_infinite(token: str) -> bool:
