@@ -151,6 +151,7 @@ def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp
         (["--threshold", "1.5"], "--threshold"),
         (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
         (["--output", "no/such/folder.csv"], "does not exist"),
+        (["--encoding", "windows1252"], "The encoding 'windows1252' is unknown"),
     ],
 )
 def test_a_wrong_use_is_exit_code_2(protolabel, songs_model, new_songs, options, message):

@@ -133,6 +133,8 @@ def test_a_source_is_a_file_or_a_name(tmp_path, monkeypatch):
         ({"labels": ("a",), "n_labels": 2}, "labels and n_labels; use one"),
         ({"tags": "t", "n_labels": 2}, "n_labels and tags; use one"),
         ({"n_labels": 0}, "at least 1 is needed"),
+        ({"encoding": "windows1252"}, "The encoding 'windows1252' is unknown; .* --encoding"),
+        ({"encoding": "hex"}, "The encoding 'hex' is unknown"),
         ({"delimiter": "::"}, "expected one character"),
     ],
 )

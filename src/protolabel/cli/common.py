@@ -80,7 +80,7 @@ FileFormat = Annotated[
     typer.Option("--format", help="mulan, meka, xmlc, libsvm, csv, parquet, npz or text."),
 ]
 Delimiter = Annotated[str | None, typer.Option(help="Character between cells of a CSV file.")]
-Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files, as cp1252.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A parameter of the method, as max_epochs=5; repeatable."),

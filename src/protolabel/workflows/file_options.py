@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from protolabel.datasets import dataset_names, sniff_format
+from protolabel.datasets.lines import check_encoding
 from protolabel.datasets.sniffing import FORMATS, Format
 from protolabel.exceptions import DatasetError
 
@@ -39,7 +40,7 @@ class FileOptions:
     delimiter : str or None, default=None
         Character between the cells of a CSV file.
     encoding : str, default="utf-8"
-        Encoding of text files.
+        Encoding of text files; the byte-order mark of UTF-16 or UTF-32 overrules it.
     """
 
     format: str | None = None
@@ -70,6 +71,7 @@ class FileOptions:
             )
         if self.n_labels is not None and self.n_labels < 1:
             raise ValueError(f"{self.n_labels} labels were asked for; at least 1 is needed.")
+        check_encoding(self.encoding)
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise ValueError(f"The delimiter is {self.delimiter!r}; expected one character.")
 
