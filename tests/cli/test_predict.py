@@ -1,8 +1,12 @@
 """``protolabel predict``: from the raw table to names, numbers or probabilities."""
 
 import csv
+import gzip
 import io
 import os
+import sys
+import tempfile
+import threading
 
 import numpy as np
 import pytest
@@ -111,6 +115,45 @@ def test_a_file_is_written_whole_and_replaced_only_by_force(
     result = protolabel(*command, "--force", "--json").result
     assert (result["n_rows"], result["rows"], result["output"]) == (25, None, str(output))
     assert output.read_text() != "mine"
+
+
+@pytest.fixture
+def spool_folder(tmp_path, monkeypatch):
+    """Where temporary files are made, to see whether any is left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_the_standard_input_is_read_as_a_file_is(
+    protolabel, songs_model, new_songs, spool_folder, monkeypatch, command, name
+):
+    expected = protolabel(command, songs_model, new_songs)
+    for content in (new_songs.read_bytes(), gzip.compress(new_songs.read_bytes())):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        done = protolabel(command, songs_model, name)
+        assert (done.code, done.stdout) == (0, expected.stdout), done.stderr
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"tempo,live\n1,no\n")))
+    wrong = protolabel(command, songs_model, name)
+    assert wrong.code == 3
+    assert "stdin, line 1: the" in wrong.stderr
+    assert list(spool_folder.iterdir()) == []
+
+
+def test_a_named_pipe_is_read_as_a_file_is(
+    protolabel, songs_model, new_songs, spool_folder, tmp_path
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[new_songs.read_bytes()])
+    writer.start()
+    done = protolabel("predict", songs_model, pipe)
+    writer.join()
+    assert done.stdout == protolabel("predict", songs_model, new_songs).stdout
+    assert list(spool_folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from protolabel.cli.pipes import readable_twice
 from protolabel.exceptions import DatasetError, ModelFileError
 
 if TYPE_CHECKING:
@@ -48,8 +49,15 @@ Jobs = Annotated[
         envvar="PROTOLABEL_JOBS",
     ),
 ]
-DataSource = Annotated[
+DataFile = Annotated[
     str, typer.Argument(help="File of any known format, or the name of a dataset.")
+]
+DataSource = Annotated[
+    str,
+    typer.Argument(
+        help="File of any known format, - for the standard input, or the name of a dataset.",
+        callback=readable_twice,
+    ),
 ]
 ModelPlace = Annotated[Path, typer.Argument(help="Folder that `protolabel train` wrote.")]
 Labels = Annotated[

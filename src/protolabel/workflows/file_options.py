@@ -91,6 +91,11 @@ def format_of(source: str | Path, options: FileOptions) -> Format | None:
         There is neither such a file nor such a dataset, or the content is of no known format.
     """
     path = Path(source)
+    if str(source) == "-" or path.is_fifo() or path.is_socket() or path.is_char_device():
+        raise DatasetError(
+            f"{source} is no regular file, and a file is read more than once; save its content to "
+            "a file first"
+        )
     if not path.is_file():
         is_name = path.name == str(source) and not path.suffix
         if str(source) in dataset_names() or (is_name and not path.exists()):
