@@ -42,6 +42,20 @@ def test_a_numbered_file_counts_its_features_as_the_training_file_did(tmp_path):
     assert rows.Y.toarray().tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.parametrize("comment", [[], ["# by dump_svmlight_file"]], ids=["xmlc", "libsvm"])
+def test_a_blank_line_of_a_numbered_file_is_a_row_without_features(tmp_path, comment):
+    lines = ["0 1:5", " ", "", "1 2:7", "0 ", " ", "", ""]
+    path = write(tmp_path / "new.txt", *comment, *lines)
+    names, inputs = ("label0", "label1"), SparseInputs(2, None, feature_base=1)
+    rows = read_rows(path, inputs, names, FileOptions())
+    assert rows.X.toarray().tolist() == [[5, 0], [0, 0], [0, 0], [0, 7], [0, 0], [0, 0]]
+    labelled = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert labelled.X.toarray().tolist() == [[5, 0], [0, 7], [0, 0]]
+    note = "3 blank lines, without labels and features, were skipped"
+    assert labelled.notes == (note,)
+    assert note in read_labelled(path, FileOptions()).notes
+
+
 def test_yeast_from_its_name_and_from_a_table_give_the_same_rows(tmp_path):
     data = read_labelled("yeast", FileOptions())
     inputs = fit_inputs(data.content, np.arange(2417))

@@ -39,6 +39,7 @@ def read_dataset(
     feature_base: int | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
+    blank_rows: bool = False,
     vectorizer: Any = None,
     name: str | None = None,
     encoding: str = "utf-8",
@@ -70,6 +71,8 @@ def read_dataset(
         XMLC and LIBSVM: index of the first feature.
     n_features, n_labels : int, default=None
         XMLC and LIBSVM: number of columns of a file that does not say.
+    blank_rows : bool, default=False
+        XMLC and LIBSVM: whether blank lines are rows of zeros; else they are skipped.
     vectorizer : object, default=None
         Text: what turns texts into features.
     name : str, default=None
@@ -112,6 +115,7 @@ def read_dataset(
         "feature_base": feature_base,
         "n_features": n_features,
         "n_labels": n_labels,
+        "blank_rows": blank_rows,
     }
     if found in ("csv", "parquet"):
         if isinstance(labels, str | Path):
