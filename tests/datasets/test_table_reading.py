@@ -70,7 +70,7 @@ def test_each_column_encoded_or_dropped_has_its_message(tmp_path: Path) -> None:
 
 
 def test_free_text_is_dropped_with_the_reason(tmp_path: Path) -> None:
-    rows = "".join(f"{i},text number {i},a\n" for i in range(100))
+    rows = "".join(f"{i % 9},text number {i},a\n" for i in range(100))
     dataset = read_csv(write(tmp_path, "size,comment,tags\n" + rows))
     assert dataset.feature_names == ("size",)
     assert any(
@@ -148,7 +148,7 @@ def test_words_for_no_value_are_no_tags(tmp_path: Path) -> None:
 
 def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path: Path) -> None:
     rows = "".join(
-        f"{i},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"
+        f"{i % 9},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"
         for i in range(2200)
     )
     dataset = read_csv(write(tmp_path, "size,number,word,truth,empty,tags\n" + rows))
@@ -159,6 +159,24 @@ def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path
     assert np.flatnonzero(word).tolist() == [2100]
     assert np.array_equal(truth == 1, np.arange(2200) > 1500)
     assert "column 'empty' was dropped: it holds no value" in dataset.provenance.notes
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("n_rows", [10, 2500])
+def test_a_column_that_counts_the_rows_is_dropped_whatever_its_name(
+    tmp_path: Path, start: int, n_rows: int
+) -> None:
+    rows = "".join(f"{start + i},{i % 9},{start + i}.5,{i - 1},a\n" for i in range(n_rows))
+    dataset = read_quietly(write(tmp_path, "patient,size,age,shifted,tags\n" + rows))
+    assert "patient" not in dataset.feature_names
+    assert dataset.feature_names[:2] == ("size", "age")
+    assert "column 'patient' was dropped: it numbers the rows" in dataset.provenance.notes
+
+
+@pytest.mark.parametrize("counts", [range(9), [*range(1500), 7], [*range(1500), ""], range(2, 30)])
+def test_other_rising_numbers_are_features(tmp_path: Path, counts) -> None:
+    path = write(tmp_path, "rank,tags\n" + "".join(f"{count},a\n" for count in counts))
+    assert read_quietly(path).feature_names == ("rank",)
 
 
 def test_an_identifier_that_begins_late_does_not_number_the_rows(tmp_path: Path) -> None:

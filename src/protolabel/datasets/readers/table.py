@@ -35,6 +35,9 @@ from protolabel.datasets.readers.table_columns import (
 )
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
+_ROW_NUMBERS = "it numbers the rows"
+# Fewer rows may well have rising numbers that say something of them.
+_MIN_NUMBERED_ROWS = 10
 _IDENTIFIER_NAMES = frozenset({"", "id", "index", "row", "row_id", "unnamed: 0"})
 
 
@@ -135,12 +138,7 @@ class TableBuilder:
         """Return the dataset."""
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
-        self.columns = [
-            DroppedColumn(column.name, "it holds no value")
-            if isinstance(column, EmptyColumn)
-            else column
-            for column in self.columns
-        ]
+        self.columns = [_settled(column) for column in self.columns]
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -223,7 +221,7 @@ class TableBuilder:
         ):
             is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
             if is_identifier and len(distinct) == len(tokens) > 1:
-                return DroppedColumn(name, "it numbers the rows")
+                return DroppedColumn(name, _ROW_NUMBERS)
             return NumberColumn(name, decimal_commas=self.decimal_commas)
         if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
             self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
@@ -292,6 +290,22 @@ class TableBuilder:
         X = np.column_stack(arrays).reshape(n_rows, len(arrays))
         X, kept, encoded = expand_categories(X, names, categories, {}, self.options.max_categories)
         return X, kept, (*encoded, *notes)
+
+
+def _settled(column: TableColumn) -> TableColumn:
+    """What a column is after all rows: some turn out to be no features."""
+    if isinstance(column, EmptyColumn):
+        return DroppedColumn(column.name, "it holds no value")
+    if isinstance(column, NumberColumn) and _counts(column.values.finish()):
+        return DroppedColumn(column.name, _ROW_NUMBERS)
+    return column
+
+
+def _counts(values: Any) -> bool:
+    """Whether numbers run from 0 or 1 on, one a row."""
+    if len(values) < _MIN_NUMBERED_ROWS or values[0] not in (0, 1):
+        return False
+    return bool(np.array_equal(values, values[0] + np.arange(len(values))))
 
 
 def _is_flag(distinct: set[str], has_blanks: bool) -> bool:
