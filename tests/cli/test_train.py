@@ -78,6 +78,17 @@ def test_people_get_text_and_the_next_step(protolabel, songs, tmp_path, quick):
     assert json.loads((tmp_path / "m" / "manifest.json").read_text())["metrics"] == {}
 
 
+def test_a_file_may_name_the_label_columns(protolabel, songs, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("happy\n\ncalm\n")
+    arguments = ["train", songs, "--labels", names, "--drop", "rare", "-o", tmp_path / "m"]
+    assert sorted(protolabel(*arguments, *SMALL).result["label_names"]) == ["calm", "happy"]
+    names.write_text("\n")
+    empty = protolabel(*arguments, *SMALL, "--force")
+    assert empty.code == 3
+    assert "holds no names of labels; write one a line" in empty.error["message"]
+
+
 def test_the_standard_input_may_be_trained_on(protolabel, songs, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(songs.read_bytes())))
     done = protolabel("train", "-", "--n-labels", 3, "-o", tmp_path / "m", *SMALL)

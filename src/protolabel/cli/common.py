@@ -63,7 +63,7 @@ ModelPlace = Annotated[Path, typer.Argument(help="Folder that `protolabel train`
 Labels = Annotated[
     str | None,
     typer.Option(
-        help="Label names, as a,b,c; an XML label list (ARFF); a file of label names (text).",
+        help="Label names, as a,b,c; an XML label list (ARFF); a file with one name a line.",
     ),
 ]
 NumberOfLabels = Annotated[

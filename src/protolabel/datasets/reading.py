@@ -10,6 +10,7 @@ from typing import Any
 from protolabel.datasets.dataset import MultiLabelDataset
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.readers.csv_table import read_csv
+from protolabel.datasets.readers.label_file import read_label_file
 from protolabel.datasets.readers.libsvm import read_libsvm
 from protolabel.datasets.readers.meka import read_meka
 from protolabel.datasets.readers.mulan import read_mulan
@@ -57,8 +58,8 @@ def read_dataset(
     format : str, default=None
         One of mulan, meka, xmlc, libsvm, csv, parquet, npz, text; None looks at the content.
     labels : str, Path or sequence of str, default=None
-        Mulan: XML file or names. CSV and Parquet: names of the label columns. Text: file with
-        the label names, or the names.
+        Mulan: XML file or names. CSV and Parquet: names of the label columns, or a file
+        with one a line. Text: file with the label names, or the names.
     tags : str, default=None
         CSV and Parquet: name of a column with several labels a cell.
     tag_separator : str, default=None
@@ -119,7 +120,12 @@ def read_dataset(
     }
     if found in ("csv", "parquet"):
         if isinstance(labels, str | Path):
-            raise ValueError(f"labels is {str(labels)!r}; for a table pass a list of column names")
+            if not Path(labels).is_file():
+                raise ValueError(
+                    f"labels is {str(labels)!r}; for a table pass a list of column names, or a "
+                    "file with one a line"
+                )
+            labels = read_label_file(Path(labels))
         options = TableOptions(
             labels=labels,
             tags=tags,

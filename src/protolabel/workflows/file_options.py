@@ -25,7 +25,8 @@ class FileOptions:
     labels : tuple of str or None, default=None
         Names of the labels, columns of a table.
     label_file : Path or None, default=None
-        XML label list of an ARFF file, or label names of a text file.
+        XML label list of an ARFF file, label names of a text file, or names of the label columns
+        of a table.
     n_labels : int or None, default=None
         The last columns of a table or an ARFF file are that many labels; the number of labels
         of formats that number them.
