@@ -1,8 +1,12 @@
 """``protolabel predict``: from the raw table to names, numbers or probabilities."""
 
 import csv
+import gzip
 import io
 import os
+import sys
+import tempfile
+import threading
 
 import numpy as np
 import pytest
@@ -113,6 +117,46 @@ def test_a_file_is_written_whole_and_replaced_only_by_force(
     assert output.read_text() != "mine"
 
 
+@pytest.fixture
+def spool_folder(tmp_path, monkeypatch):
+    """Where temporary files are made, to see whether any is left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_the_standard_input_is_read_as_a_file_is(
+    protolabel, songs_model, new_songs, spool_folder, monkeypatch, command, name
+):
+    expected = protolabel(command, songs_model, new_songs)
+    for content in (new_songs.read_bytes(), gzip.compress(new_songs.read_bytes())):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        done = protolabel(command, songs_model, name)
+        assert (done.code, done.stdout) == (0, expected.stdout), done.stderr
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"tempo,live\n1,no\n")))
+    wrong = protolabel(command, songs_model, name)
+    assert wrong.code == 3
+    assert "stdin, line 1: the" in wrong.stderr
+    assert list(spool_folder.iterdir()) == []
+
+
+def test_a_named_pipe_is_read_as_a_file_is(
+    protolabel, songs_model, new_songs, spool_folder, tmp_path
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # A daemon: a command that does not open the pipe must not keep the tests waiting.
+    writer = threading.Thread(target=pipe.write_bytes, args=[new_songs.read_bytes()], daemon=True)
+    writer.start()
+    done = protolabel("predict", songs_model, pipe)
+    writer.join(timeout=10)
+    assert done.stdout == protolabel("predict", songs_model, new_songs).stdout
+    assert list(spool_folder.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -151,6 +195,8 @@ def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp
         (["--threshold", "1.5"], "--threshold"),
         (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
         (["--output", "no/such/folder.csv"], "does not exist"),
+        (["--keep", "id,happy"], "The column 'happy' cannot be kept"),
+        (["--encoding", "windows1252"], "The encoding 'windows1252' is unknown"),
     ],
 )
 def test_a_wrong_use_is_exit_code_2(protolabel, songs_model, new_songs, options, message):

@@ -32,6 +32,15 @@ def test_a_file_is_replaced_only_when_asked_for(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
 
 
+def test_a_folder_that_is_no_run_is_named(tmp_path, songs_model):
+    missing = invoke(tmp_path / "nope")
+    assert missing.exit_code == 2
+    assert "There is no folder" in missing.stderr
+    model = invoke(songs_model)
+    assert model.exit_code == 2
+    assert "--data FILE" in model.stderr
+
+
 def test_a_mistake_ends_in_one_line(tmp_path):
     program = [sys.executable, "-c", "from protolabel.cli.main import run; run()"]
     done = subprocess.run(

@@ -1,7 +1,9 @@
 """``protolabel train``: every format, mixed columns, and mistakes named before any work."""
 
 import csv
+import io
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -74,6 +76,27 @@ def test_people_get_text_and_the_next_step(protolabel, songs, tmp_path, quick):
     assert (quiet.code, quiet.stderr) == (0, "")
     assert quiet.stdout == f"Model written to {tmp_path / 'm'}\n"
     assert json.loads((tmp_path / "m" / "manifest.json").read_text())["metrics"] == {}
+
+
+def test_a_file_may_name_the_label_columns(protolabel, songs, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("happy\n\ncalm\n")
+    arguments = ["train", songs, "--labels", names, "--drop", "rare", "-o", tmp_path / "m"]
+    assert sorted(protolabel(*arguments, *SMALL).result["label_names"]) == ["calm", "happy"]
+    names.write_text("\n")
+    empty = protolabel(*arguments, *SMALL, "--force")
+    assert empty.code == 3
+    assert "holds no names of labels; write one a line" in empty.error["message"]
+
+
+def test_the_standard_input_may_be_trained_on(protolabel, songs, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(songs.read_bytes())))
+    done = protolabel("train", "-", "--n-labels", 3, "-o", tmp_path / "m", *SMALL)
+    assert done.code == 0, done.stderr
+    assert done.result["n_train"] == 260
+    tuned = protolabel("tune", "-", "--n-labels", 3)
+    assert tuned.code == 3
+    assert "- is no regular file" in tuned.stderr
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def test_each_column_encoded_or_dropped_has_its_message(tmp_path: Path) -> None:
 
 
 def test_free_text_is_dropped_with_the_reason(tmp_path: Path) -> None:
-    rows = "".join(f"{i},text number {i},a\n" for i in range(100))
+    rows = "".join(f"{i % 9},text number {i},a\n" for i in range(100))
     dataset = read_csv(write(tmp_path, "size,comment,tags\n" + rows))
     assert dataset.feature_names == ("size",)
     assert any(
@@ -96,9 +96,59 @@ def test_categories_beyond_the_first_block_are_found(tmp_path: Path) -> None:
     assert dataset.X[:, 2].sum() == 500
 
 
+LISTS = {
+    "python": ["['calm', 'happy; very']", "[]", '["it\'s"]', "['calm']"],
+    "json": ['["calm","happy; very"]', "[]", '["it\'s"]', '["calm"]'],
+    "numpy": ["['calm' 'happy; very']", "[]", '["it\'s"]', "[np.str_('calm')]"],
+    "escaped": [r'["c\u0061lm", "happy; very"]', "nan", r"['it\'s']", r"['\x63alm', None]"],
+}
+
+
+@pytest.mark.parametrize("cells", LISTS.values(), ids=LISTS)
+def test_cells_with_the_text_of_a_list_are_lists(tmp_path: Path, cells: list[str]) -> None:
+    path = write(tmp_path, "size\ttags\n" + "".join(f"1.5\t{quoted(cell)}\n" for cell in cells))
+    dataset = read_quietly(path)
+    assert dataset.label_names == ("calm", "happy; very", "it's")
+    assert dataset.Y.toarray().tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
+    assert "the cells of the tags were read as lists" in dataset.provenance.notes
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def test_bare_words_and_numbers_in_brackets_are_lists_too(tmp_path: Path) -> None:
+    assert read_quietly(
+        write(tmp_path, 'x,tags\n1,"[calm, very happy]"\n2,[calm]\n')
+    ).label_names == (
+        "calm",
+        "very happy",
+    )
+    assert read_quietly(write(tmp_path, 'x,tags\n1,"[3, 17]"\n2,[17]\n')).label_names == ("17", "3")
+
+
+@pytest.mark.parametrize(
+    "other", ["calm", "[['a']]", "[a;b]", '[{"a": 1}]', "['a", "[__import__('os')]", r"['\ud800']"]
+)
+def test_a_column_with_another_cell_holds_no_lists(tmp_path: Path, other: str) -> None:
+    path = write(tmp_path, f"x\ttags\n1\t['a']\n2\t{quoted(other)}\n")
+    assert "['a']" in read_quietly(path).label_names
+    path = write(tmp_path, "x\ttags\n" + "1\t['a']\n" * 1000 + f"2\t{quoted(other)}\n")
+    with pytest.raises(DatasetError, match=r"line 1002: .* is no list such as"):
+        read_quietly(path)
+
+
+def test_words_for_no_value_are_no_tags(tmp_path: Path) -> None:
+    dataset = read_quietly(write(tmp_path, "x,tags\n1,a;b\n2,NA\n3,nan\n4,NA\n5,\n"))
+    assert dataset.label_names == ("a", "b")
+    assert dataset.Y.toarray().tolist() == [[1, 1], *[[0, 0]] * 4]
+    note = "3 cells of the tags, 'NA', 'nan', were taken as no tag"
+    assert note in dataset.provenance.notes
+
+
 def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path: Path) -> None:
     rows = "".join(
-        f"{i},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"
+        f"{i % 9},{i if i >= 1000 else ''},{'red' if i == 2100 else 'NA'},{'yes' * (i > 1500)},,a\n"
         for i in range(2200)
     )
     dataset = read_csv(write(tmp_path, "size,number,word,truth,empty,tags\n" + rows))
@@ -109,6 +159,24 @@ def test_the_first_value_decides_what_a_column_is_however_late_it_comes(tmp_path
     assert np.flatnonzero(word).tolist() == [2100]
     assert np.array_equal(truth == 1, np.arange(2200) > 1500)
     assert "column 'empty' was dropped: it holds no value" in dataset.provenance.notes
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("n_rows", [10, 2500])
+def test_a_column_that_counts_the_rows_is_dropped_whatever_its_name(
+    tmp_path: Path, start: int, n_rows: int
+) -> None:
+    rows = "".join(f"{start + i},{i % 9},{start + i}.5,{i - 1},a\n" for i in range(n_rows))
+    dataset = read_quietly(write(tmp_path, "patient,size,age,shifted,tags\n" + rows))
+    assert "patient" not in dataset.feature_names
+    assert dataset.feature_names[:2] == ("size", "age")
+    assert "column 'patient' was dropped: it numbers the rows" in dataset.provenance.notes
+
+
+@pytest.mark.parametrize("counts", [range(9), [*range(1500), 7], [*range(1500), ""], range(2, 30)])
+def test_other_rising_numbers_are_features(tmp_path: Path, counts) -> None:
+    path = write(tmp_path, "rank,tags\n" + "".join(f"{count},a\n" for count in counts))
+    assert read_quietly(path).feature_names == ("rank",)
 
 
 def test_an_identifier_that_begins_late_does_not_number_the_rows(tmp_path: Path) -> None:
@@ -302,7 +370,10 @@ def test_the_words_of_goemotions_come_from_its_training_part(benchmark_data: Pat
     assert dataset.split.validation.size == 5426
 
 
-@pytest.mark.parametrize(("yes", "blank"), [("yes", ""), ("1", ""), ("yes", "none"), ("True", "-")])
+@pytest.mark.parametrize(
+    ("yes", "blank"),
+    [("yes", ""), ("1", ""), ("yes", "none"), ("True", "-"), ("1.0", ""), ("1.", "nan")],
+)
 def test_a_column_of_yes_or_nothing_tells_the_two_apart(tmp_path, yes, blank):
     path = tmp_path / "flags.csv"
     lines = [f"{yes if row % 2 else blank},{row},{row % 2}" for row in range(40)]
@@ -311,6 +382,30 @@ def test_a_column_of_yes_or_nothing_tells_the_two_apart(tmp_path, yes, blank):
     member = np.asarray(data.X[:, [0]]).ravel()
     assert data.feature_names[0] == f"member={yes}"
     assert np.array_equal(member, np.arange(40) % 2)
+
+
+def test_a_flag_that_is_spelt_in_two_ways_is_one_feature(tmp_path):
+    cells = ["1", "1.0", "", "true", "True", "yes"]
+    rows = [f"{cells[row % 3]},{cells[3 + row % 3]},{row % 2}" for row in range(6)]
+    path = write(tmp_path, "\n".join(["member,kind,gold", *rows]) + "\n")
+    data = read_quietly(path, labels=["gold"], categorical=["kind"])
+    assert data.feature_names == ("member=1", "kind=true", "kind=yes")
+    assert data.X.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]] * 2
+
+
+@pytest.mark.parametrize("one", ["1", "1.0"])
+def test_a_column_that_begins_with_ones_and_blanks_may_go_on_with_numbers(tmp_path, one):
+    rows = [f"{'' if row % 2 else one if row < 1500 else row},a\n" for row in range(2500)]
+    data = read_quietly(write(tmp_path, "size,tags\n" + "".join(rows)))
+    assert data.feature_names == ("size",)
+    expected = [np.nan if row % 2 else 1 if row < 1500 else row for row in range(2500)]
+    np.testing.assert_array_equal(data.X.ravel(), expected)
+
+
+def test_codes_with_leading_zeros_are_different_words(tmp_path):
+    path = write(tmp_path, "code,gold\n007,1\n7,0\n7.0,0\n")
+    data = read_quietly(path, labels=["gold"], categorical=["code"])
+    assert data.feature_names == ("code=007", "code=7")
 
 
 @pytest.mark.parametrize(
@@ -332,10 +427,44 @@ def test_the_delimiter_is_what_parts_header_and_rows_alike(tmp_path, header, row
     assert [name.rpartition("=")[0] for name in data.feature_names] == names
 
 
-def test_decimal_commas_are_named(tmp_path):
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_numbers_may_have_a_decimal_comma(tmp_path, delimiter):
+    cells = [["0,55", "-1,5e3", "7", "1,0"], ["", ",5", "8", ""], ["12", "2", "9,25", "1,0"]]
+    lines = [delimiter.join([*row, "x,y"]) for row in cells]
+    header = delimiter.join(["size", "width", "depth", "flag", "tags"])
+    data = read_quietly(write(tmp_path, "\n".join([header, *lines]) + "\n"))
+    assert data.feature_names == ("size", "width", "depth", "flag=1,0")
+    np.testing.assert_array_equal(
+        data.X, [[0.55, -1500, 7, 1], [np.nan, 0.5, 8, 0], [12, 2, 9.25, 1]]
+    )
+    assert data.label_names == ("x", "y")
+    note = "the comma was read as a decimal point in: size, width, depth"
+    assert note in data.provenance.notes
+
+
+def test_a_decimal_comma_may_first_occur_late(tmp_path):
+    rows = "".join(f"{row % 7};{row % 2}\n" for row in range(1000))
+    data = read_quietly(write(tmp_path, f"size;a\n{rows}0,25;1\n"), labels=["a"])
+    assert data.X[-1, 0] == 0.25
+
+
+@pytest.mark.parametrize(("first", "second"), [("0,5", "1.5"), ("1.5", "0,5")])
+def test_points_and_commas_in_one_column_are_refused(tmp_path, first, second):
+    path = write(tmp_path, f"size;a\n{first};1\n{second};0\n")
+    with pytest.raises(DatasetError, match=f"line 3: '{second}' in column 'size' has .* one way"):
+        read_dataset(path, labels=["a"])
+
+
+def test_marks_of_thousands_are_not_guessed(tmp_path):
+    path = write(tmp_path, "size;a\n1.234,5;1\n1,234,567;0\n")
+    names = read_quietly(path, labels=["a"]).feature_names
+    assert names == ("size=1.234,5", "size=1,234,567")
+
+
+def test_decimal_commas_between_commas_are_named(tmp_path):
     path = tmp_path / "table.csv"
-    rows = [f"{row},{row % 7};{row % 2}" for row in range(100)]
-    path.write_text("\n".join(["size;happy", *rows]) + "\n")
+    rows = [f'"{row},{row % 7}",{row % 2}' for row in range(100)]
+    path.write_text("\n".join(["size,happy", *rows]) + "\n")
     with pytest.warns(DatasetWarning):
         data = read_dataset(path, labels=["happy"])
     (note,) = data.provenance.notes

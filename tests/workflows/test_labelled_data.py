@@ -60,7 +60,7 @@ def test_lists_of_parquet_have_no_separator_to_keep(tmp_path):
 
 
 def test_a_column_of_too_many_words_is_left_out(tmp_path):
-    rows = [f"{n},word{n},{n % 2}" for n in range(70)]
+    rows = [f"{n % 9},word{n},{n % 2}" for n in range(70)]
     path = write(tmp_path / "t.csv", "size,title,a", *rows)
     data = read_labelled(path, FileOptions(n_labels=1))
     assert [column.name for column in data.content] == ["size"]
@@ -133,6 +133,8 @@ def test_a_source_is_a_file_or_a_name(tmp_path, monkeypatch):
         ({"labels": ("a",), "n_labels": 2}, "labels and n_labels; use one"),
         ({"tags": "t", "n_labels": 2}, "n_labels and tags; use one"),
         ({"n_labels": 0}, "at least 1 is needed"),
+        ({"encoding": "windows1252"}, "The encoding 'windows1252' is unknown; .* --encoding"),
+        ({"encoding": "hex"}, "The encoding 'hex' is unknown"),
         ({"delimiter": "::"}, "expected one character"),
     ],
 )

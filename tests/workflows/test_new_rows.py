@@ -42,6 +42,20 @@ def test_a_numbered_file_counts_its_features_as_the_training_file_did(tmp_path):
     assert rows.Y.toarray().tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.parametrize("comment", [[], ["# by dump_svmlight_file"]], ids=["xmlc", "libsvm"])
+def test_a_blank_line_of_a_numbered_file_is_a_row_without_features(tmp_path, comment):
+    lines = ["0 1:5", " ", "", "1 2:7", "0 ", " ", "", ""]
+    path = write(tmp_path / "new.txt", *comment, *lines)
+    names, inputs = ("label0", "label1"), SparseInputs(2, None, feature_base=1)
+    rows = read_rows(path, inputs, names, FileOptions())
+    assert rows.X.toarray().tolist() == [[5, 0], [0, 0], [0, 0], [0, 7], [0, 0], [0, 0]]
+    labelled = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert labelled.X.toarray().tolist() == [[5, 0], [0, 7], [0, 0]]
+    note = "3 blank lines, without labels and features, were skipped"
+    assert labelled.notes == (note,)
+    assert note in read_labelled(path, FileOptions()).notes
+
+
 def test_yeast_from_its_name_and_from_a_table_give_the_same_rows(tmp_path):
     data = read_labelled("yeast", FileOptions())
     inputs = fit_inputs(data.content, np.arange(2417))
@@ -97,6 +111,27 @@ def test_what_the_user_says_stands_between_tags_comes_first(tagged, tmp_path):
     assert rows.Y.toarray().tolist() == [[1, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("cell", ["['B', 'A, x']", '["B","A, x"]'])
+def test_tags_may_be_the_text_of_a_list(tagged, tmp_path, cell):
+    inputs, names = tagged
+    path = write(tmp_path / "new.csv", "size\ttags", f"1\t{quoted(cell)}", "2\t[]", "3\tnan")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert rows.notes == ("1 cells of the tags, 'nan', were taken as no tag",)
+
+
+def quoted(cell):
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def test_a_label_of_the_model_is_a_tag_even_if_it_is_called_none(tmp_path):
+    path = write(tmp_path / "new.csv", "size,tags", "1,none", "2,calm", "3,NA")
+    inputs = PlainInputs(1, ("size",), needs_dense=True)
+    names = ("calm", "none")
+    rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
+    assert rows.Y.toarray().tolist() == [[0, 1], [1, 0], [0, 0]]
+
+
 def test_tags_that_the_model_does_not_know_are_told(tagged, tmp_path):
     inputs, names = tagged
     path = write(tmp_path / "new.csv", "size\ttags", "1\tB|C", "2\tC|D|A, x", "3\tB;A, x")
@@ -139,6 +174,33 @@ def test_an_infinite_number_is_refused_with_its_line(tmp_path):
     path = write(tmp_path / "new.csv", "size,other", "1,2", "1e999,2")
     with pytest.raises(DatasetError, match="line 3: '1e999' in column 'size' is not a finite"):
         read_rows(path, PlainInputs(1, ("size",), needs_dense=True), ("A",), FileOptions())
+
+
+@pytest.mark.parametrize(
+    ("trained_with", "cells"),
+    [("1", ["1.0", "", "1"]), ("1.0", ["1", "nan", "1.0"]), ("true", ["True", "", "TRUE"])],
+)
+def test_a_word_spelt_in_another_way_is_the_same_word(trained_with, cells, tmp_path):
+    path = write(tmp_path / "train.csv", "member,a", *(f"{trained_with},1", ",0") * 5)
+    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(10))
+    new = write(tmp_path / "new.csv", "member,other", *(f"{cell},x" for cell in cells))
+    rows = read_rows(new, inputs, ("a",), FileOptions())
+    assert (rows.X.tolist(), rows.notes) == ([[1.0], [0.0], [1.0]], ())
+
+
+def test_decimal_commas_are_read_whatever_training_had(tmp_path):
+    path = write(tmp_path / "train.csv", "size,width,a", "0.5,1,1", "2,3,0")
+    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(2))
+    new = write(tmp_path / "new.csv", "width;size", "4;0,25", "5;")
+    rows = read_rows(new, inputs, ("a",), FileOptions())
+    assert rows.X.tolist() == [[0.25, 4], [1.25, 5]]
+    assert rows.notes == ("the comma was read as a decimal point in: size",)
+    mixed = write(tmp_path / "mixed.csv", "width;size", "4;0,25", "5;0.5")
+    with pytest.raises(DatasetError, match=r"line 3: '0.5' in column 'size' has '.' where"):
+        read_rows(mixed, inputs, ("a",), FileOptions())
+    quoted = write(tmp_path / "quoted.csv", "width,size", '4,"0,25"')
+    with pytest.raises(DatasetError, match="'0,25' in column 'size' is not a number"):
+        read_rows(quoted, inputs, ("a",), FileOptions())
 
 
 NUMBERED = PlainInputs(3, None, needs_dense=True)

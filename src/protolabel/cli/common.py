@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from protolabel.cli.pipes import readable_twice
 from protolabel.exceptions import DatasetError, ModelFileError
 
 if TYPE_CHECKING:
@@ -48,14 +49,21 @@ Jobs = Annotated[
         envvar="PROTOLABEL_JOBS",
     ),
 ]
-DataSource = Annotated[
+DataFile = Annotated[
     str, typer.Argument(help="File of any known format, or the name of a dataset.")
+]
+DataSource = Annotated[
+    str,
+    typer.Argument(
+        help="File of any known format, - for the standard input, or the name of a dataset.",
+        callback=readable_twice,
+    ),
 ]
 ModelPlace = Annotated[Path, typer.Argument(help="Folder that `protolabel train` wrote.")]
 Labels = Annotated[
     str | None,
     typer.Option(
-        help="Label names, as a,b,c; an XML label list (ARFF); a file of label names (text).",
+        help="Label names, as a,b,c; an XML label list (ARFF); a file with one name a line.",
     ),
 ]
 NumberOfLabels = Annotated[
@@ -80,7 +88,7 @@ FileFormat = Annotated[
     typer.Option("--format", help="mulan, meka, xmlc, libsvm, csv, parquet, npz or text."),
 ]
 Delimiter = Annotated[str | None, typer.Option(help="Character between cells of a CSV file.")]
-Encoding = Annotated[str, typer.Option(help="Encoding of text files.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files, as cp1252.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A parameter of the method, as max_epochs=5; repeatable."),

@@ -63,6 +63,7 @@ def predict(
     """
     from protolabel.workflows.prediction import (
         PredictionForm,
+        check_kept,
         check_separator,
         predicted_rows,
         write_predictions,
@@ -97,6 +98,7 @@ def predict(
         names = trained.label_names
         with common.usage_errors():
             check_separator(names, form)
+            check_kept(common.split_names(keep), names, form)
         rows = read_rows(data, trained.inputs, names, options, keep=common.split_names(keep))
         for note in rows.notes:
             tell(f"Note: {note}")

@@ -44,6 +44,7 @@ def report(
     from protolabel.report.writing import write_page
 
     if data is None:
+        _check_is_run(folder)
         target = output or folder / "report.html"
         common.check_new_file(target, force=force)
         from protolabel.report.run_report import run_report
@@ -76,3 +77,17 @@ def report(
                 page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=data)
     write_page(page, target, force=force)
     typer.echo(str(target))
+
+
+def _check_is_run(folder: Path) -> None:
+    """Refuse, before any work, a folder that is missing or holds a model."""
+    from protolabel.safefiles.bundle import MANIFEST
+
+    if not folder.is_dir():
+        raise typer.BadParameter(
+            f"There is no folder {folder}; give one of `benchmark run`, or a model with --data."
+        )
+    if (folder / MANIFEST).is_file():
+        raise typer.BadParameter(
+            f"{folder} holds a model; give rows with labels to show it on, as --data FILE."
+        )

@@ -11,7 +11,7 @@ from protolabel.cli import common
 
 
 def tune(
-    data: common.DataSource,
+    data: common.DataFile,
     labels: common.Labels = None,
     n_labels: common.NumberOfLabels = None,
     tags: common.Tags = None,

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.exceptions import DatasetError
 
 GZIP_MAGIC = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"
+# Longer ones first: that of UTF-32 begins with that of UTF-16.
+_WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _DAMAGE = (EOFError, OSError, zlib.error)
+_READ_BYTES = 64 * 1024
+
+
+def check_encoding(encoding: str) -> None:
+    """Refuse what is no encoding of text, with a ValueError.
+
+    Parameters
+    ----------
+    encoding : str
+
+    Examples
+    --------
+    >>> check_encoding("windows1252")
+    Traceback (most recent call last):
+    ValueError: The encoding 'windows1252' is unknown; give one that Python knows, for example ...
+    """
+    try:
+        "\n".encode(encoding)
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"The encoding {encoding!r} is unknown; give one that Python knows, for example utf-8, "
+            "latin-1, cp1252 or utf-16 (encoding=, --encoding)."
+        ) from error
 
 
 def problem_at(path: Path, line_number: int, problem: str) -> DatasetError:
@@ -45,7 +77,7 @@ def iter_lines(
     path : Path
         Plain or gzip-compressed text; the content decides, not the name.
     encoding : str, default="utf-8"
-        How bytes become characters.
+        How bytes become characters; the byte-order mark of UTF-16 or UTF-32 overrules it.
     limits : ReadLimits, default=DEFAULT_LIMITS
         When to refuse the file.
 
@@ -83,7 +115,7 @@ class LineStream:
     path : Path
         Plain or gzip-compressed text.
     encoding : str, default="utf-8"
-        How bytes become characters.
+        How bytes become characters; the byte-order mark of UTF-16 or UTF-32 overrules it.
     limits : ReadLimits, default=DEFAULT_LIMITS
         When to refuse the file.
     """
@@ -96,8 +128,10 @@ class LineStream:
         self.limits = limits
         self.n_lines = 0
         self._spent = 0
+        check_encoding(encoding)
         self._file = open_binary(path)
         self._budget = limits.content_budget(path.stat().st_size)
+        self._read_as_utf8_if_needed()
 
     def __enter__(self) -> LineStream:
         """Return the stream itself."""
@@ -125,7 +159,7 @@ class LineStream:
         """Return about so many bytes of whole lines, empty at the end of the file."""
         try:
             block = self._file.read(n_bytes)
-        except _DAMAGE as error:
+        except (*_DAMAGE, UnicodeError) as error:
             raise self._damaged(error) from error
         self._spend(len(block))
         if block and not block.endswith(b"\n"):
@@ -151,7 +185,7 @@ class LineStream:
         longest = self.limits.max_line_bytes
         try:
             raw = self._file.readline(longest + 1)
-        except _DAMAGE as error:
+        except (*_DAMAGE, UnicodeError) as error:
             raise self._damaged(error) from error
         if len(raw) > longest:
             raise problem_at(
@@ -171,9 +205,57 @@ class LineStream:
                 "this size; raise ReadLimits.max_ratio or max_bytes if you trust it",
             )
 
+    def _read_as_utf8_if_needed(self) -> None:
+        """Recode a file whose lines do not end in the byte of a line feed."""
+        try:
+            start = self._file.read(4)
+            self._file.seek(0)
+        except _DAMAGE as error:
+            self._file.close()
+            raise self._damaged(error) from error
+        marked = (name for mark, name in _WIDE_MARKS.items() if start.startswith(mark))
+        encoding = next(marked, self.encoding)
+        if "\n".encode(encoding) != b"\n":
+            self._file = cast("IO[bytes]", io.BufferedReader(_AsUtf8(self._file, encoding)))
+            self.encoding = "utf-8"
+
     def _damaged(self, error: Exception) -> DatasetError:
+        if isinstance(error, UnicodeError):
+            return problem_at(
+                self.path,
+                self.n_lines + 1,
+                f"the text is damaged or in another encoding ({error}); say in which it is "
+                "(encoding=, --encoding)",
+            )
         return problem_at(
             self.path,
             self.n_lines + 1,
             f"the compressed stream is damaged or cut short ({error}); fetch it again",
         )
+
+
+class _AsUtf8(io.RawIOBase):
+    """The bytes of a text file in UTF-8, whatever its own encoding."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            raw = self._file.read(_READ_BYTES)
+            self._ready = self._decoder.decode(raw, final=not raw).encode("utf-8")
+            if not raw:
+                break
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count

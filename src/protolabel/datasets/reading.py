@@ -10,6 +10,7 @@ from typing import Any
 from protolabel.datasets.dataset import MultiLabelDataset
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.readers.csv_table import read_csv
+from protolabel.datasets.readers.label_file import read_label_file
 from protolabel.datasets.readers.libsvm import read_libsvm
 from protolabel.datasets.readers.meka import read_meka
 from protolabel.datasets.readers.mulan import read_mulan
@@ -39,6 +40,7 @@ def read_dataset(
     feature_base: int | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
+    blank_rows: bool = False,
     vectorizer: Any = None,
     name: str | None = None,
     encoding: str = "utf-8",
@@ -56,8 +58,8 @@ def read_dataset(
     format : str, default=None
         One of mulan, meka, xmlc, libsvm, csv, parquet, npz, text; None looks at the content.
     labels : str, Path or sequence of str, default=None
-        Mulan: XML file or names. CSV and Parquet: names of the label columns. Text: file with
-        the label names, or the names.
+        Mulan: XML file or names. CSV and Parquet: names of the label columns, or a file
+        with one a line. Text: file with the label names, or the names.
     tags : str, default=None
         CSV and Parquet: name of a column with several labels a cell.
     tag_separator : str, default=None
@@ -70,6 +72,8 @@ def read_dataset(
         XMLC and LIBSVM: index of the first feature.
     n_features, n_labels : int, default=None
         XMLC and LIBSVM: number of columns of a file that does not say.
+    blank_rows : bool, default=False
+        XMLC and LIBSVM: whether blank lines are rows of zeros; else they are skipped.
     vectorizer : object, default=None
         Text: what turns texts into features.
     name : str, default=None
@@ -112,10 +116,16 @@ def read_dataset(
         "feature_base": feature_base,
         "n_features": n_features,
         "n_labels": n_labels,
+        "blank_rows": blank_rows,
     }
     if found in ("csv", "parquet"):
         if isinstance(labels, str | Path):
-            raise ValueError(f"labels is {str(labels)!r}; for a table pass a list of column names")
+            if not Path(labels).is_file():
+                raise ValueError(
+                    f"labels is {str(labels)!r}; for a table pass a list of column names, or a "
+                    "file with one a line"
+                )
+            labels = read_label_file(Path(labels))
         options = TableOptions(
             labels=labels,
             tags=tags,

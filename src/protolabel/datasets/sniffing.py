@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from protolabel.datasets.foreign_files import START_BYTES, foreign_archive, foreign_kind
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import iter_lines, open_binary, problem_at
 from protolabel.datasets.readers.meka import has_label_count
@@ -40,7 +41,7 @@ def sniff_format(
     Parameters
     ----------
     path : str or Path
-        File to look into; its name does not matter.
+        File to look into; its name only matters for a table of one column, as .csv or .tsv.
     encoding : str, default="utf-8"
         Encoding of text files.
     limits : ReadLimits, default=DEFAULT_LIMITS
@@ -65,23 +66,36 @@ def sniff_format(
     path = Path(path)
     with open_binary(path) as file:
         try:
-            start = file.read(4)
+            start = file.read(START_BYTES)
         except (EOFError, OSError, zlib.error) as error:
             raise problem_at(path, 1, f"the compressed stream is damaged ({error})") from error
-    if start == b"PAR1":
+    if not start:
+        raise DatasetError(f"{path} is empty; give a file with rows")
+    if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"PK"):
-        if zipfile.is_zipfile(path):
-            return "npz"
-        raise DatasetError(f"{path} starts like an archive but is not a whole one; fetch it again")
+        if not zipfile.is_zipfile(path):
+            raise DatasetError(
+                f"{path} starts like an archive but is not a whole one; fetch it again"
+            )
+        _refuse_foreign(path, foreign_archive(path))
+        return "npz"
+    _refuse_foreign(path, foreign_kind(start))
     return _sniff_text(path, encoding, limits)
+
+
+def _refuse_foreign(path: Path, kind: str | None) -> None:
+    if kind is not None:
+        raise DatasetError(f"{path} is {kind}")
 
 
 def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
     """Tell text formats apart by their first lines that are no comments."""
     has_hash_comment = False
+    is_blank = True
     for line in islice(iter_lines(path, encoding=encoding, limits=limits), _MAX_LOOK):
         text = line.strip()
+        is_blank &= not text
         if not text or text.startswith("%"):
             continue
         if text.startswith("#"):
@@ -99,7 +113,11 @@ def _sniff_text(path: Path, encoding: str, limits: ReadLimits) -> Format:
             return "text"
         if any(delimiter in text for delimiter in "\t,;|"):
             return "csv"
+        if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+            return "csv"
         break
+    if is_blank:
+        raise DatasetError(f"{path} holds nothing but blank lines; give a file with rows")
     raise problem_at(
         path,
         1,

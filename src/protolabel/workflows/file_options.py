@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from protolabel.datasets import dataset_names, sniff_format
+from protolabel.datasets.lines import check_encoding
 from protolabel.datasets.sniffing import FORMATS, Format
 from protolabel.exceptions import DatasetError
 
@@ -24,7 +25,8 @@ class FileOptions:
     labels : tuple of str or None, default=None
         Names of the labels, columns of a table.
     label_file : Path or None, default=None
-        XML label list of an ARFF file, or label names of a text file.
+        XML label list of an ARFF file, label names of a text file, or names of the label columns
+        of a table.
     n_labels : int or None, default=None
         The last columns of a table or an ARFF file are that many labels; the number of labels
         of formats that number them.
@@ -39,7 +41,7 @@ class FileOptions:
     delimiter : str or None, default=None
         Character between the cells of a CSV file.
     encoding : str, default="utf-8"
-        Encoding of text files.
+        Encoding of text files; the byte-order mark of UTF-16 or UTF-32 overrules it.
     """
 
     format: str | None = None
@@ -70,6 +72,7 @@ class FileOptions:
             )
         if self.n_labels is not None and self.n_labels < 1:
             raise ValueError(f"{self.n_labels} labels were asked for; at least 1 is needed.")
+        check_encoding(self.encoding)
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise ValueError(f"The delimiter is {self.delimiter!r}; expected one character.")
 
@@ -89,6 +92,11 @@ def format_of(source: str | Path, options: FileOptions) -> Format | None:
         There is neither such a file nor such a dataset, or the content is of no known format.
     """
     path = Path(source)
+    if str(source) == "-" or path.is_fifo() or path.is_socket() or path.is_char_device():
+        raise DatasetError(
+            f"{source} is no regular file, and a file is read more than once; save its content to "
+            "a file first"
+        )
     if not path.is_file():
         is_name = path.name == str(source) and not path.suffix
         if str(source) in dataset_names() or (is_name and not path.exists()):

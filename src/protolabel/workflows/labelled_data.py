@@ -32,6 +32,7 @@ from protolabel.datasets import (
 from protolabel.datasets.names import NumberedNames
 from protolabel.datasets.readers.arff import read_arff
 from protolabel.datasets.readers.arff_header import ArffHeader
+from protolabel.datasets.readers.label_file import read_label_file
 from protolabel.datasets.readers.mulan import find_label_list, read_mulan, stem_of
 from protolabel.datasets.readers.table import TableBuilder
 from protolabel.datasets.readers.table_columns import CategoryColumn, NumberColumn
@@ -206,6 +207,8 @@ def unknown_label(where: object, label: str, known: Sequence[str]) -> DatasetErr
 def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
     with open_table(path, kind, delimiter=options.delimiter, encoding=options.encoding) as table:
         labels = options.labels
+        if options.label_file is not None:
+            labels = read_label_file(options.label_file)
         if options.n_labels is not None:
             columns = table.columns()
             if options.n_labels >= len(columns):
@@ -226,6 +229,7 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
             ),
             list_columns=table.list_columns,
             index_columns=table.index_columns,
+            decimal_commas=table.decimal_commas,
         )
         groups = None if options.groups is None else GroupColumn(table, options.groups)
         for block in table.blocks:

@@ -71,7 +71,19 @@ class LabelReader:
         possible = [
             mark for mark in TAG_SEPARATORS if not any(mark in name for name in label_names)
         ]
-        self._tag_column = TagColumn(tags, separator, DEFAULT_LIMITS.max_columns, possible)
+        may_be_lists = (
+            options.tag_separator is None
+            and separator != LIST_SEPARATOR
+            and not any(name.startswith("[") for name in label_names)
+        )
+        self._tag_column = TagColumn(
+            tags,
+            separator,
+            DEFAULT_LIMITS.max_columns,
+            possible,
+            may_be_lists=may_be_lists,
+            known=label_names,
+        )
 
     @property
     def columns(self) -> frozenset[str]:
@@ -100,12 +112,16 @@ class LabelReader:
 
     def notes(self) -> list[str]:
         """What a person should know about the labels; to be asked for at the end."""
-        if not self._n_unknown or self._tag_column is None:
+        if self._tag_column is None:
             return []
+        notes = self._tag_column.note_on_missing()
+        if not self._n_unknown:
+            return notes
         return [
+            *notes,
             f"column {self._tag_column.name!r} has {self._n_unknown} tags that the model does not "
             f"know, as {some_names(self._unknown)}; they are left out. If these are several tags "
-            "each, say with --tag-separator what stands between them"
+            "each, say with --tag-separator what stands between them",
         ]
 
     def _placed_tags(self, Y: Any, names: Sequence[str], column: str) -> Any:

@@ -88,6 +88,7 @@ def read_rows(
         raise DatasetError(f"{source} is no table, so its column {keep[0]!r} cannot be kept")
     if kind == "text":
         return _read_texts(path, inputs, label_names, options, wanted_labels)
+    skipped: tuple[str, ...] = ()
     if kind is None:
         dataset = load_dataset(str(source))
     elif kind in ("mulan", "meka"):
@@ -106,13 +107,21 @@ def read_rows(
         if isinstance(inputs, SparseInputs) and inputs.feature_base is not None:
             counted["feature_base"] = inputs.feature_base
         with quiet_notes():
-            dataset = read_dataset(path, format=kind, encoding=options.encoding, **counted)
+            # Answers stand in the lines of their rows, so a blank line is a row as well.
+            dataset = read_dataset(
+                path,
+                format=kind,
+                encoding=options.encoding,
+                blank_rows=wanted_labels is None,
+                **counted,
+            )
+            skipped = tuple(note for note in dataset.provenance.notes if "skipped" in note)
     data = from_dataset(dataset)
     Y = None
     if wanted_labels is not None:
         is_numbered = isinstance(dataset.label_names, NumberedNames)
         Y = _aligned_labels(data, wanted_labels, may_lack=is_numbered)
-    return NewRows(inputs.encode(data.content), Y, {})
+    return NewRows(inputs.encode(data.content), Y, {}, skipped)
 
 
 def _read_texts(

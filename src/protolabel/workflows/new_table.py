@@ -13,11 +13,13 @@ from protolabel.datasets.growing import GrowingArray
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.table_columns import (
     TRUTH_WORDS,
+    NumberParser,
     TokenError,
     infinite_cell,
     is_infinite,
     is_missing,
-    is_number,
+    note_on_commas,
+    plain_word,
 )
 from protolabel.preprocessing.table import MISSING_CODE, NumberRule, Numbers, WordRule, Words
 from protolabel.workflows.file_options import FileOptions
@@ -74,7 +76,14 @@ def read_new_table(
             for name, cells in kept.items():
                 cells.extend(by_name[name])
     columns = tuple(reader.finish() for reader in readers)
-    notes = [note for reader in readers for note in reader.notes()]
+    notes = note_on_commas(
+        [
+            reader.name
+            for reader in readers
+            if isinstance(reader, _NumberReader) and reader.has_commas
+        ]
+    )
+    notes += [note for reader in readers for note in reader.notes()]
     Y = None
     if labels is not None:
         Y = labels.finish()
@@ -102,7 +111,9 @@ def _feature_readers(
             f"trained on.{hint} Rename or add columns; cells may be empty where a value is unknown",
         )
     return [
-        _WordReader(rule) if isinstance(rule, WordRule) else _NumberReader(rule.name)
+        _WordReader(rule)
+        if isinstance(rule, WordRule)
+        else _NumberReader(rule.name, decimal_commas=table.decimal_commas)
         for rule in rules
     ]
 
@@ -142,9 +153,14 @@ def _are_numbers(names: Sequence[str]) -> bool:
 class _NumberReader:
     """A column of numbers, yes and no, or nothing."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, decimal_commas: bool = False) -> None:
         self.name = name
         self._values = GrowingArray(np.float64)
+        self._parser = NumberParser(name, decimal_commas=decimal_commas)
+
+    @property
+    def has_commas(self) -> bool:
+        return self._parser.has_commas
 
     def append(self, tokens: Sequence[str]) -> None:
         self._values.append([self._number(row, token.strip()) for row, token in enumerate(tokens)])
@@ -152,8 +168,9 @@ class _NumberReader:
     def _number(self, row: int, token: str) -> float:
         if is_missing(token):
             return float("nan")
-        if is_number(token):
-            return float(token)
+        number = self._parser.parse(row, token)
+        if number is not None:
+            return number
         if token.lower() in TRUTH_WORDS:
             return TRUTH_WORDS[token.lower()]
         if is_infinite(token):
@@ -173,7 +190,10 @@ class _NumberReader:
 
 @dataclass
 class _WordReader:
-    """A column of words; those that the model never saw count as missing."""
+    """A column of words; those that the model never saw count as missing.
+
+    A word that is only spelt in another way, as 1.0 for 1, counts as seen.
+    """
 
     rule: WordRule
     _codes: list[int] = field(default_factory=list)
@@ -185,16 +205,21 @@ class _WordReader:
 
     def __post_init__(self) -> None:
         self._code_of = {word: code for code, word in enumerate(self.rule.words)}
+        self._code_of_plain = {plain_word(word): code for word, code in self._code_of.items()}
 
     def append(self, tokens: Sequence[str]) -> None:
         for token in tokens:
             word = token.strip()
-            code = MISSING_CODE if is_missing(word) else self._code_of.get(word)
+            code = MISSING_CODE if is_missing(word) else self._find(word)
             if code is None:
                 code = MISSING_CODE
                 if len(self._unseen) < 1000 or word in self._unseen:
                     self._unseen[word] = self._unseen.get(word, 0) + 1
             self._codes.append(code)
+
+    def _find(self, word: str) -> int | None:
+        code = self._code_of.get(word)
+        return self._code_of_plain.get(plain_word(word)) if code is None else code
 
     def finish(self) -> Words:
         return Words(self.name, np.array(self._codes, dtype=np.int64), self.rule.words)

@@ -130,6 +130,25 @@ def check_separator(label_names: Sequence[str], form: PredictionForm) -> None:
         )
 
 
+def check_kept(kept: Sequence[str], label_names: Sequence[str], form: PredictionForm) -> None:
+    """Refuse to repeat columns that are called as the answer is.
+
+    Parameters
+    ----------
+    kept : sequence of str
+        Columns to write before the predictions.
+    label_names : sequence of str
+    form : PredictionForm
+    """
+    said = {TAGS_COLUMN} if form.form == "tags" else set(label_names)
+    both = [name for name in kept if name in said]
+    if both:
+        raise ValueError(
+            f"The column {both[0]!r} cannot be kept: what is predicted has a column of that name. "
+            "Leave it out, or rename it in the file."
+        )
+
+
 def _predicted(
     model: Any, X: Any, form: PredictionForm, names: Sequence[str]
 ) -> Iterator[list[Any]]:

@@ -28,6 +28,8 @@ class TableFile:
         Columns whose cells are lists, joined by ``LIST_SEPARATOR``.
     index_columns : frozenset of str
         Columns that pandas stored the names of the rows in; they are no features.
+    decimal_commas : bool
+        Whether 0,5 is a number.
     """
 
     path: Path
@@ -35,6 +37,7 @@ class TableFile:
     blocks: Iterator[Block]
     list_columns: frozenset[str] = frozenset()
     index_columns: frozenset[str] = frozenset()
+    decimal_commas: bool = False
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that say something of the rows, labels among them."""
@@ -75,8 +78,13 @@ def open_table(
     [[('1', '2'), ('red', 'blue')]]
     """
     if kind == "csv":
-        header, blocks = open_csv(path, delimiter, encoding, limits)
-        yield TableFile(path, _checked_header(path, header), blocks)
+        csv = open_csv(path, delimiter, encoding, limits)
+        yield TableFile(
+            path,
+            _checked_header(path, csv.header),
+            csv.blocks,
+            decimal_commas=csv.may_have_decimal_commas,
+        )
         return
     with open_parquet(path, limits) as found:
         yield TableFile(

@@ -24,10 +24,31 @@ class Block:
     line_numbers: Sequence[int]
 
 
-def open_csv(
-    path: Path, delimiter: str | None, encoding: str, limits: ReadLimits
-) -> tuple[list[str], Iterator[Block]]:
-    """Names of the columns and the rows below them; None finds the delimiter."""
+@dataclass(frozen=True)
+class CsvTable:
+    """An opened CSV file: the names of its columns, the rows below them, to be read once.
+
+    Parameters
+    ----------
+    header : list of str
+        Names of the columns.
+    blocks : iterator of Block
+    delimiter : str
+        What stands between cells.
+    """
+
+    header: list[str]
+    blocks: Iterator[Block]
+    delimiter: str
+
+    @property
+    def may_have_decimal_commas(self) -> bool:
+        """Whether a comma in a number cannot have been meant to part cells."""
+        return self.delimiter != ","
+
+
+def open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimits) -> CsvTable:
+    """Open a CSV file; None finds the delimiter."""
     lines = iter_lines(path, encoding=encoding, limits=limits)
     first = next(lines, None)
     if first is None or not first.strip():
@@ -39,7 +60,7 @@ def open_csv(
     rows = _csv_rows(path, first, lines, delimiter)
     _, cells = next(rows)
     header = [cell.strip() for cell in cells]
-    return header, _csv_blocks(path, header, rows, delimiter)
+    return CsvTable(header, _csv_blocks(path, header, rows, delimiter), delimiter)
 
 
 def _find_delimiter(first: str, second: str | None) -> str:

@@ -59,8 +59,13 @@ def read_csv(
     (('size', 'colour=red', 'colour=blue'), ('a', 'b'))
     """
     path = Path(path)
-    header, blocks = open_csv(path, delimiter, encoding, limits)
-    builder = TableBuilder(path, header, options or TableOptions())
-    for block in blocks:
+    table = open_csv(path, delimiter, encoding, limits)
+    builder = TableBuilder(
+        path,
+        table.header,
+        options or TableOptions(),
+        decimal_commas=table.may_have_decimal_commas,
+    )
+    for block in table.blocks:
         builder.add_block(block.columns, block.line_numbers)
     return builder.finish(name or stem_of(path))

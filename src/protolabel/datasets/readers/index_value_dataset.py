@@ -27,6 +27,8 @@ def to_dataset(
     if feature_base is None:
         feature_base = 1 if table.lowest_feature >= 1 else 0
         notes = (f"features are taken to be counted from {feature_base}",)
+    if rows.n_skipped:
+        notes += (f"{rows.n_skipped} blank lines, without labels and features, were skipped",)
     if n_features is None:
         n_features = max(table.highest_feature + 1 - feature_base, 0)
     elif table.highest_feature - feature_base >= n_features:

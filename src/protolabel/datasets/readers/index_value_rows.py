@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ class IndexValueRows:
         self.lowest_feature = -1
         self.highest_feature = -1
         self.highest_label = -1
+        self.n_skipped = 0
         self._indices: list[int] = []
         self._values: list[float] = []
         self._label_list: list[int] = []
@@ -81,6 +83,27 @@ class IndexValueRows:
     def n_rows(self) -> int:
         """Rows seen so far."""
         return self.features.n_rows + len(self._numbers)
+
+    def add_lines(self, lines: Iterable[tuple[int, str]], *, blank_rows: bool) -> None:
+        """Parse numbered lines; blank ones are rows of zeros, or are skipped and counted.
+
+        Empty lines at the end of a file are neither: they are no content.
+        """
+        n_waiting = 0
+        for number, line in lines:
+            if not line:
+                n_waiting += 1
+                continue
+            is_row = bool(line.strip())
+            if blank_rows:
+                for _ in range(n_waiting):
+                    self.add(number, "")
+                self.add(number, line if is_row else "")
+            else:
+                self.n_skipped += n_waiting + (not is_row)
+                if is_row:
+                    self.add(number, line)
+            n_waiting = 0
 
     def add(self, number: int, line: str) -> None:
         """Parse one row; a line that starts with a blank or a feature has no label."""

@@ -18,6 +18,7 @@ def read_libsvm(
     feature_base: int = 1,
     n_features: int | None = None,
     n_labels: int | None = None,
+    blank_rows: bool = False,
     name: str | None = None,
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
@@ -32,6 +33,8 @@ def read_libsvm(
         Index of the first feature.
     n_features, n_labels : int, default=None
         Number of columns; None takes the highest index.
+    blank_rows : bool, default=False
+        Whether blank lines are rows of zeros; else they are skipped.
     name : str, default=None
         Name of the dataset; None takes the name of the file.
     encoding : str, default="utf-8"
@@ -60,8 +63,8 @@ def read_libsvm(
         raise ValueError(f"feature_base is {feature_base!r}; expected 0 or 1")
     declared = None if n_features is None else n_features + feature_base
     rows = IndexValueRows(path, limits, declared, n_labels)
-    for number, line in _without_comments(iter_lines(path, encoding=encoding, limits=limits)):
-        rows.add(number, line)
+    lines = iter_lines(path, encoding=encoding, limits=limits)
+    rows.add_lines(_without_comments(lines), blank_rows=blank_rows)
     return to_dataset(
         path,
         rows,
@@ -75,6 +78,6 @@ def read_libsvm(
 def _without_comments(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
     """Yield numbered rows without what follows a hash sign."""
     for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].rstrip()
-        if text:
+        text, mark, _ = line.partition("#")
+        if text.strip() or not mark:
             yield number, text

@@ -21,6 +21,7 @@ from protolabel.datasets.readers.table_columns import (
     CategoryColumn,
     DroppedColumn,
     EmptyColumn,
+    FlagColumn,
     LabelColumn,
     NumberColumn,
     TableColumn,
@@ -29,9 +30,14 @@ from protolabel.datasets.readers.table_columns import (
     is_infinite,
     is_missing,
     is_number,
+    note_on_commas,
+    plain_word,
 )
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
+_ROW_NUMBERS = "it numbers the rows"
+# Fewer rows may well have rising numbers that say something of them.
+_MIN_NUMBERED_ROWS = 10
 _IDENTIFIER_NAMES = frozenset({"", "id", "index", "row", "row_id", "unnamed: 0"})
 
 
@@ -81,6 +87,8 @@ class TableBuilder:
         Columns whose cells are lists, joined by ``LIST_SEPARATOR``.
     index_columns : frozenset of str, default=frozenset()
         Columns that name the rows, features only where ``categorical`` has them.
+    decimal_commas : bool, default=False
+        Whether 0,5 is a number.
     """
 
     def __init__(
@@ -92,6 +100,7 @@ class TableBuilder:
         *,
         list_columns: frozenset[str] = frozenset(),
         index_columns: frozenset[str] = frozenset(),
+        decimal_commas: bool = False,
     ) -> None:
         self.path = path
         self.header = header
@@ -99,6 +108,7 @@ class TableBuilder:
         self.limits = limits
         self.list_columns = list_columns
         self.index_columns = index_columns
+        self.decimal_commas = decimal_commas
         self.notes: list[str] = []
         self.columns: list[TableColumn] = []
         self._check_header()
@@ -112,6 +122,8 @@ class TableBuilder:
             try:
                 if isinstance(column, EmptyColumn):
                     self.columns[position] = self._decide(column, tokens)
+                elif isinstance(column, FlagColumn):
+                    self.columns[position] = column.as_numbers(tokens) or column
                 self.columns[position].append(tokens)
             except TokenError as error:
                 raise problem_at(self.path, line_numbers[error.row], str(error)) from error
@@ -126,12 +138,7 @@ class TableBuilder:
         """Return the dataset."""
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
-        self.columns = [
-            DroppedColumn(column.name, "it holds no value")
-            if isinstance(column, EmptyColumn)
-            else column
-            for column in self.columns
-        ]
+        self.columns = [_settled(column) for column in self.columns]
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -190,7 +197,9 @@ class TableBuilder:
         if name == self.tag_name:
             is_list = self.options.tag_separator is None and name in self.list_columns
             separator = LIST_SEPARATOR if is_list else self.options.tag_separator
-            return TagColumn(name, separator, self.limits.max_columns)
+            return TagColumn(
+                name, separator, self.limits.max_columns, may_be_lists=separator is None
+            )
         if name in (self.options.labels or ()):
             return LabelColumn(name)
         if name in self.options.drop:
@@ -204,13 +213,16 @@ class TableBuilder:
             return column
         distinct = set(present)
         if _is_flag(distinct, column.n_rows + len(tokens) > len(present)):
-            return CategoryColumn(name, self.options.max_categories)
+            return FlagColumn(name, self.options.max_categories, decimal_commas=self.decimal_commas)
         # An infinite number is refused as a cell of a column of numbers, with its line.
-        if all(is_number(token) or is_infinite(token) for token in distinct):
+        if all(
+            is_number(token, decimal_comma=self.decimal_commas) or is_infinite(token)
+            for token in distinct
+        ):
             is_identifier = name.strip().lower() in _IDENTIFIER_NAMES and not column.n_rows
             if is_identifier and len(distinct) == len(tokens) > 1:
-                return DroppedColumn(name, "it numbers the rows")
-            return NumberColumn(name)
+                return DroppedColumn(name, _ROW_NUMBERS)
+            return NumberColumn(name, decimal_commas=self.decimal_commas)
         if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
             self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
             return NumberColumn(name, is_truth=True)
@@ -230,7 +242,10 @@ class TableBuilder:
                 Y, tags = column.finish()
                 matrices.append(Y)
                 names += tags
-                if self.options.tag_separator is None and self.tag_separator is not None:
+                self.notes += column.note_on_missing()
+                if column.reads_lists:
+                    self.notes.append("the cells of the tags were read as lists")
+                elif self.options.tag_separator is None and self.tag_separator is not None:
                     self.notes.append(f"tags were split at {self.tag_separator!r}")
                 elif column.separator is None:
                     self.notes.append(
@@ -263,6 +278,12 @@ class TableBuilder:
             n_rows = array.size
             arrays.append(array)
             names.append(column.name)
+        with_commas = [
+            column.name
+            for column in self.columns
+            if isinstance(column, NumberColumn) and column.has_commas
+        ]
+        notes += note_on_commas(with_commas)
         if not arrays:
             reasons = "; ".join(notes) or "all are labels"
             raise problem_at(self.path, 1, f"no column can serve as a feature ({reasons})")
@@ -271,12 +292,29 @@ class TableBuilder:
         return X, kept, (*encoded, *notes)
 
 
+def _settled(column: TableColumn) -> TableColumn:
+    """What a column is after all rows: some turn out to be no features."""
+    if isinstance(column, EmptyColumn):
+        return DroppedColumn(column.name, "it holds no value")
+    if isinstance(column, NumberColumn) and _counts(column.values.finish()):
+        return DroppedColumn(column.name, _ROW_NUMBERS)
+    return column
+
+
+def _counts(values: Any) -> bool:
+    """Whether numbers run from 0 or 1 on, one a row."""
+    if len(values) < _MIN_NUMBERED_ROWS or values[0] not in (0, 1):
+        return False
+    return bool(np.array_equal(values, values[0] + np.arange(len(values))))
+
+
 def _is_flag(distinct: set[str], has_blanks: bool) -> bool:
     """Whether cells say yes or nothing: as a missing number, nothing would become the mean yes.
 
     A lone 0 is a number like others that may follow.
     """
-    if not has_blanks or len(distinct) != 1:
+    words = {plain_word(word) for word in distinct}
+    if not has_blanks or len(words) != 1:
         return False
-    (word,) = distinct
-    return word != "0" and word.lower() in TRUTH_WORDS
+    (word,) = words
+    return word != "0" and word in TRUTH_WORDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 
 from protolabel.datasets.dataset import MultiLabelDataset
@@ -20,6 +21,7 @@ def read_xmlc(
     feature_base: int | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
+    blank_rows: bool = False,
     name: str | None = None,
     encoding: str = "utf-8",
     limits: ReadLimits = DEFAULT_LIMITS,
@@ -28,7 +30,7 @@ def read_xmlc(
 
     The first line may hold the number of rows, features and labels. Then every further line
     is a row, blank ones too, and features are counted from 0. Without that line, blank lines
-    are skipped and features are counted from 1 unless index 0 occurs.
+    are skipped by default and features are counted from 1 unless index 0 occurs.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ def read_xmlc(
         Index of the first feature; None chooses as said above.
     n_features, n_labels : int, default=None
         Number of columns of a file without header; None takes the highest index.
+    blank_rows : bool, default=False
+        Whether blank lines of a file without header are rows of zeros.
     name : str, default=None
         Name of the dataset; None takes the name of the file.
     encoding : str, default="utf-8"
@@ -71,11 +75,7 @@ def read_xmlc(
     header = HEADER.fullmatch(first[1])
     if header is None:
         rows = IndexValueRows(path, limits, _declared(n_features, feature_base), n_labels)
-        if first[1].strip():
-            rows.add(*first)
-        for number, line in lines:
-            if line.strip():
-                rows.add(number, line)
+        rows.add_lines(chain([first], lines), blank_rows=blank_rows)
     else:
         n_rows, n_features, n_labels = (int(count) for count in header.groups())
         if max(n_features, n_labels) > limits.max_columns:
