@@ -148,10 +148,10 @@ def test_a_named_pipe_is_read_as_a_file_is(
 ):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=[new_songs.read_bytes()])
+    writer = threading.Thread(target=pipe.write_bytes, args=[new_songs.read_bytes()], daemon=True)
     writer.start()
     done = protolabel("predict", songs_model, pipe)
-    writer.join()
+    writer.join(timeout=60)
     assert done.stdout == protolabel("predict", songs_model, new_songs).stdout
     assert list(spool_folder.iterdir()) == []
 
@@ -194,6 +194,7 @@ def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp
         (["--threshold", "1.5"], "--threshold"),
         (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
         (["--output", "no/such/folder.csv"], "does not exist"),
+        (["--tags", "--keep", "labels"], "The column 'labels' cannot be kept"),
         (["--keep", "id,happy"], "The column 'happy' cannot be kept"),
         (["--encoding", "windows1252"], "The encoding 'windows1252' is unknown"),
     ],
