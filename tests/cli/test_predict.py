@@ -195,6 +195,7 @@ def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp
         (["--threshold", "1.5"], "--threshold"),
         (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
         (["--output", "no/such/folder.csv"], "does not exist"),
+        (["--tags", "--keep", "labels"], "The column 'labels' cannot be kept"),
         (["--keep", "id,happy"], "The column 'happy' cannot be kept"),
         (["--encoding", "windows1252"], "The encoding 'windows1252' is unknown"),
     ],
