@@ -284,7 +284,8 @@ def test_rows_of_a_group_are_all_trained_on_or_all_held_out(protolabel, tmp_path
     X = rng.normal(size=(30, 2))
     Y = (X + rng.normal(size=(30, 2)) > 0).astype(int)
     table = tmp_path / "visits.csv"
-    rows = [f"{p},{X[p, 0]},{X[p, 1]},{Y[p, 0]},{Y[p, 1]}" for p in person]
+    measured = X[person] + 1e-9 * rng.normal(size=(120, 2))
+    rows = [f"{p},{a},{b},{Y[p, 0]},{Y[p, 1]}" for p, (a, b) in zip(person, measured, strict=True)]
     table.write_text("\n".join(["person,a,b,u,v", *rows]))
     command = ["train", table, "--labels", "u,v", "--method", "ml-knn", "--json"]
     command += ["--set", "n_neighbors=3"]
@@ -311,3 +312,19 @@ def test_groups_that_cannot_be_read_are_named(protolabel, tmp_path):
     done = protolabel("train", "yeast", "--groups", "person", "-o", tmp_path / "model")
     assert done.code != 0
     assert "groups are read from a column of a table" in done.stderr
+
+
+def test_copies_of_rows_are_held_out_together(protolabel, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    Y = rng.integers(0, 2, size=(40, 2))
+    rows = [
+        f"{x},{y},{'' if i % 3 else 'red'},{u},{v}" for i, ((x, y), (u, v)) in enumerate(zip(X, Y))
+    ]
+    table = tmp_path / "copies.csv"
+    table.write_text("\n".join(["a,b,colour,u,v", *rows, *rows, *rows]))
+    command = ["train", table, "--labels", "u,v", "--method", "ml-knn", "--set", "n_neighbors=3"]
+    done = protolabel(*command, "--json", "-o", tmp_path / "model")
+    # Labels by chance: only rows that were seen before can be known.
+    assert done.result["metrics"]["micro_f1"] < 0.9
+    assert (done.result["n_train"] % 3, done.result["n_test"] % 3) == (0, 0)

@@ -17,6 +17,8 @@ from sklearn.utils.validation import has_fit_parameter
 from protolabel.exceptions import DatasetError
 from protolabel.metrics import evaluate
 from protolabel.preprocessing.splits import MultilabelStratifiedShuffleSplit
+from protolabel.preprocessing.table import Numbers, Words
+from protolabel.row_groups import Groups, groups_of_copies
 from protolabel.workflows.inputs import StoredInputs, fit_inputs
 from protolabel.workflows.labelled_data import LabelledData
 from protolabel.workflows.model_calls import unnamed_rows
@@ -135,8 +137,27 @@ def split_rows(
     splitter = MultilabelStratifiedShuffleSplit(
         test_size=DEFAULT_TEST_SIZE if test_size is None else test_size, random_state=seed
     )
-    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, data.groups))
+    groups = data.groups if data.groups is not None else copied_rows(data)
+    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, groups))
     return np.sort(train), np.sort(test)
+
+
+def copied_rows(data: LabelledData) -> Groups:
+    """Groups of equal rows of a table, where there are so many that they matter.
+
+    Rows whose copies a model was trained on say nothing of its worth.
+    """
+    if not isinstance(data.content, tuple) or not data.content:
+        return None
+    columns = [
+        column.values if isinstance(column, Numbers) else column.codes.astype(np.float64)
+        for column in data.content
+        if isinstance(column, Numbers | Words)
+    ]
+    # A missing number is a value like others here.
+    return (
+        groups_of_copies(np.nan_to_num(np.column_stack(columns), nan=np.inf)) if columns else None
+    )
 
 
 def measured(model: Any, X: Any, Y: Any) -> dict[str, float]:
