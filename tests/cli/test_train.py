@@ -319,7 +319,8 @@ def test_copies_of_rows_are_held_out_together(protolabel, tmp_path):
     X = rng.normal(size=(40, 2))
     Y = rng.integers(0, 2, size=(40, 2))
     rows = [
-        f"{x},{y},{'' if i % 3 else 'red'},{u},{v}" for i, ((x, y), (u, v)) in enumerate(zip(X, Y))
+        f"{x},{y},{'' if i % 3 else 'red'},{u},{v}"
+        for i, ((x, y), (u, v)) in enumerate(zip(X, Y, strict=True))
     ]
     table = tmp_path / "copies.csv"
     table.write_text("\n".join(["a,b,colour,u,v", *rows, *rows, *rows]))

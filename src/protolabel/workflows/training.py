@@ -25,6 +25,8 @@ from protolabel.workflows.model_calls import unnamed_rows
 from protolabel.workflows.model_folder import name_outputs
 
 DEFAULT_TEST_SIZE = 0.2
+# Where rows are compared, a missing number is a value like others.
+_MISSING_NUMBER = -1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +156,9 @@ def copied_rows(data: LabelledData) -> Groups:
         for column in data.content
         if isinstance(column, Numbers | Words)
     ]
-    # A missing number is a value like others here.
-    return (
-        groups_of_copies(np.nan_to_num(np.column_stack(columns), nan=np.inf)) if columns else None
-    )
+    if not columns:
+        return None
+    return groups_of_copies(np.nan_to_num(np.column_stack(columns), nan=_MISSING_NUMBER))
 
 
 def measured(model: Any, X: Any, Y: Any) -> dict[str, float]:
