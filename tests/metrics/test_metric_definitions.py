@@ -195,3 +195,11 @@ def test_quantile_bins_hold_equally_many_cells_and_curves_are_exact():
     macro = ours.expected_calibration_error(Y, probabilities, average="macro")
     each = [ours.expected_calibration_error(Y[:, [k]], probabilities[:, [k]]) for k in range(5)]
     assert macro == pytest.approx(np.mean(each))
+
+
+def test_labels_that_nobody_has_may_be_left_out_of_macro_f1():
+    truth, predicted = np.array([[1, 0, 0], [0, 1, 0]]), np.array([[1, 0, 0], [0, 0, 0]])
+    found = ours.evaluate_by_name(
+        truth, predicted, predicted, names=["macro_f1", "macro_f1_of_present"]
+    )
+    assert found == {"macro_f1": pytest.approx(1 / 3), "macro_f1_of_present": 0.5}

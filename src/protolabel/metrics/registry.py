@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from numpy.typing import ArrayLike
 
@@ -59,6 +61,7 @@ _ALL = [
     _of_labels(macro_f1),
     _of_scores(average_precision),
     _of_scores(ranking_loss, larger=False),
+    Metric("macro_f1_of_present", partial(macro_f1, zero_division=math.nan), False, True),
     _of_labels(example_f1),
     _of_labels(hamming_loss, larger=False),
     _of_labels(subset_accuracy),
