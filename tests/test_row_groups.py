@@ -100,6 +100,11 @@ class TestCopies:
         for row, copy in ((3, 40), (3, 41), (17, 42)):
             assert groups[row] == groups[copy]
 
+    def test_wide_tables_are_looked_at_in_part(self, rng):
+        X = np.zeros((30, 3500))
+        X[:, 3] = rng.normal(size=30)
+        assert n_groups(groups_of_copies(np.tile(X, (2, 1))), 60) == 30
+
     def test_rows_that_differ_in_one_cell_are_not(self, rng):
         X = np.repeat(rng.normal(size=(20, 3)), 2, axis=0)
         X[1::2, 2] += 1e-12

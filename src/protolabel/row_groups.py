@@ -14,7 +14,8 @@ Groups = NDArray[np.int64] | None
 _SMALLEST_SHARE_OF_COPIES = 0.05
 # Rows agree by chance unless a column tells nearly all of them apart, as a measured number does.
 _SMALLEST_SHARE_OF_VALUES = 0.5
-_ROWS_FOR_VALUES = 1000
+# Rows and columns that are looked at to find such a column.
+_MOST_FOR_VALUES = 1000
 # How what is missing calls itself in columns of objects.
 _MISSING = ("nan", "NaN", "NaT", "<NA>")
 
@@ -58,8 +59,9 @@ def groups_of_copies(X: NDArray[np.floating]) -> Groups:
     n_samples, n_features = X.shape
     if n_features == 0:
         return None
-    some = np.sort(X[:: max(1, n_samples // _ROWS_FOR_VALUES)], axis=0)
-    most_values = (np.diff(some, axis=0) != 0).sum(axis=0).argmax()
+    step = max(1, n_features // _MOST_FOR_VALUES)
+    some = np.sort(X[:: max(1, n_samples // _MOST_FOR_VALUES), ::step], axis=0)
+    most_values = step * (np.diff(some, axis=0) != 0).sum(axis=0).argmax()
     _, value, counts = np.unique(X[:, most_values], return_inverse=True, return_counts=True)
     suspects = np.flatnonzero(counts[value] > 1)
     if len(suspects) < _SMALLEST_SHARE_OF_COPIES * n_samples or len(suspects) == 0:
