@@ -102,7 +102,7 @@ class TestCopies:
 
     def test_wide_tables_are_looked_at_in_part(self, rng):
         X = np.zeros((30, 3500))
-        X[:, 3] = rng.normal(size=30)
+        X[:, [3, 6]] = rng.normal(size=(30, 2))
         assert n_groups(groups_of_copies(np.tile(X, (2, 1))), 60) == 30
 
     def test_rows_that_differ_in_one_cell_are_not(self, rng):
@@ -111,8 +111,8 @@ class TestCopies:
         assert groups_of_copies(X) is None
 
     def test_zeros_of_both_signs_are_equal(self, rng):
-        X = np.column_stack([np.tile(rng.normal(size=20), 2), np.zeros(40)])
-        X[20:, 1] = -0.0
+        X = np.column_stack([np.tile(rng.normal(size=(20, 2)), (2, 1)), np.zeros(40)])
+        X[20:, 2] = -0.0
         assert n_groups(groups_of_copies(X), 40) == 20
 
     def test_few_copies_are_left_alone(self, rng):
@@ -123,9 +123,17 @@ class TestCopies:
     def test_tables_of_codes_have_equal_rows_by_chance(self, rng):
         assert groups_of_copies(rng.integers(3, size=(200, 4)).astype(float)) is None
 
-    def test_one_measured_column_is_enough(self, rng):
-        X = np.column_stack([rng.integers(3, size=(60, 4)), rng.normal(size=60)])
+    def test_two_measured_columns_are_enough(self, rng):
+        X = np.column_stack([rng.integers(3, size=(60, 4)), rng.normal(size=(60, 2))])
         assert n_groups(groups_of_copies(np.tile(X, (2, 1))), 120) == 60
+
+    @pytest.mark.parametrize("n_others", [0, 1])
+    def test_people_of_one_age_are_no_copies(self, n_others, rng):
+        columns = [rng.integers(20, 80, size=300), *rng.integers(2, size=(n_others, 300))]
+        assert groups_of_copies(np.column_stack(columns).astype(float)) is None
+
+    def test_so_few_different_rows_cannot_be_left_out(self, rng):
+        assert groups_of_copies(np.tile(rng.normal(size=(10, 3)), (30, 1))) is None
 
     @pytest.mark.parametrize("shape", [(1, 3), (5, 0), (2, 1)])
     def test_tables_of_hardly_any_size_have_none(self, shape, rng):

@@ -346,7 +346,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             Rows that belong together, such as copies of a row or several measures of a person.
             Thresholds and all else that is chosen on unseen rows come from models that saw no
             row of the same group. With None, equal rows of a dense table in memory are groups
-            where at least 5 % have a copy and a column tells most of the others apart.
+            where at least 5 % have a copy and two columns each tell most of the others apart.
         checkpoint_dir : str, path or None, default=None
             Folder that keeps the state of training after every epoch. When the process is
             killed, the same call continues behind the last finished epoch and ends with the

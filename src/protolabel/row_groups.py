@@ -14,9 +14,12 @@ Groups = NDArray[np.int64] | None
 
 # Fewer rows with a copy than this share of all do not matter.
 _SMALLEST_SHARE_OF_COPIES = 0.05
-# Rows agree by chance unless a column tells nearly all of them apart, as a measured number does.
+# Rows agree by chance unless two columns each tell that share of the different rows apart, as
+# measured numbers do.
 _SMALLEST_SHARE_OF_VALUES = 0.5
-# Rows and columns that are looked at to find such a column.
+# Fewer different rows are too few to leave some of them out.
+_FEWEST_DIFFERENT_ROWS = 20
+# Rows and columns that are looked at to find such columns.
 _MOST_FOR_VALUES = 1000
 # How what is missing calls itself in columns of objects.
 _MISSING = ("nan", "NaN", "NaT", "<NA>")
@@ -53,31 +56,32 @@ def groups_of_copies(X: NDArray[np.floating]) -> Groups:
 
     Examples
     --------
-    >>> groups_of_copies(np.array([[0.3, 1.0], [0.7, 1.0], [0.3, 1.0]])).tolist()
-    [0, 1, 0]
-    >>> groups_of_copies(np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])) is None
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> groups_of_copies(np.vstack([X, X[:2]])).tolist()[-2:]
+    [0, 1]
+    >>> groups_of_copies(np.round(np.vstack([X, X]))) is None
     True
     """
     n_samples, n_features = X.shape
-    if n_features == 0:
+    if n_features < 2:
         return None
     step = max(1, n_features // _MOST_FOR_VALUES)
     some = np.sort(X[:: max(1, n_samples // _MOST_FOR_VALUES), ::step], axis=0)
-    most_values = step * (np.diff(some, axis=0) != 0).sum(axis=0).argmax()
-    _, value, counts = np.unique(X[:, most_values], return_inverse=True, return_counts=True)
-    suspects = np.flatnonzero(counts[value] > 1)
-    if len(suspects) < _SMALLEST_SHARE_OF_COPIES * n_samples or len(suspects) == 0:
+    n_values = (np.diff(some, axis=0) != 0).sum(axis=0)
+    telling = step * np.argsort(-n_values, kind="stable")[:2]
+    (n_first, suspects), (n_second, others) = (_repeated(X[:, column]) for column in telling)
+    suspects = np.intersect1d(suspects, others)
+    if len(suspects) < max(_SMALLEST_SHARE_OF_COPIES * n_samples, 1):
         return None
     # Sorting whole rows would compare wide ones over and over; adding 0.0 makes -0.0 equal to 0.0.
     numbers: dict[bytes, int] = {}
     equal = np.array([numbers.setdefault(_digest(row + 0.0), len(numbers)) for row in X[suspects]])
     copies = np.bincount(equal)
     n_different = n_samples - len(suspects) + len(copies)
+    is_by_chance = min(n_first, n_second) < _SMALLEST_SHARE_OF_VALUES * n_different
     n_copied = copies[copies > 1].sum()
-    if (
-        n_copied < _SMALLEST_SHARE_OF_COPIES * n_samples
-        or len(counts) < _SMALLEST_SHARE_OF_VALUES * n_different
-    ):
+    is_rare = n_copied < _SMALLEST_SHARE_OF_COPIES * n_samples
+    if is_by_chance or is_rare or n_different < _FEWEST_DIFFERENT_ROWS:
         return None
     groups = np.arange(n_samples)
     first = np.unique(equal, return_index=True)[1]
@@ -120,6 +124,12 @@ def drawn_rows(
     total = n_groups(groups, n_samples)
     size = max(1, round(total * n_drawn / n_samples))
     return np.bincount(rng.integers(total, size=size), minlength=total)[groups]
+
+
+def _repeated(column: NDArray[np.floating]) -> tuple[int, NDArray[np.int64]]:
+    """How many values a column has, and the rows whose value occurs elsewhere, too."""
+    _, value, counts = np.unique(column, return_inverse=True, return_counts=True)
+    return len(counts), np.flatnonzero(counts[value] > 1)
 
 
 def _digest(row: NDArray[np.floating]) -> bytes:
