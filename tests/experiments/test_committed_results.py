@@ -108,19 +108,18 @@ def test_no_method_with_the_same_thresholds_has_a_better_average_rank():
     found = fold_means(RecordStore(RESULTS / "comparison" / "run").read())
     arms = sorted({arm for _, arm in found}, key=lambda arm: arm.method)
     datasets = sorted({dataset for dataset, _ in found})
-    assert (len(datasets), len(arms)) == (18, 9)
+    assert (len(datasets), len(arms)) == (19, 9)
     assert all(arm.thresholds == "tuned" or arm.method == "pnml" for arm in arms)
     ours = arms.index(Arm("pnml"))
     for metric in METRIC_TITLES:
         values = [[found[dataset, arm][metric] for arm in arms] for dataset in datasets]
         ranks = rank_methods(values, larger_is_better=LARGER_IS_BETTER[metric]).mean(axis=0)
         assert ranks.argmin() == ours
-        assert ranks[ours] <= (1.62 if metric == "macro_f1" else 1.25)
+        assert ranks[ours] <= (1.58 if metric == "macro_f1" else 1.25)
 
 
 def test_few_cells_are_below_the_best_published_value():
-    others = ("comparison", "recommended")
-    runs = (*RUNS, *(RESULTS / name / "run" for name in others))
+    runs = (*RUNS, RESULTS / "comparison" / "run")
     found = fold_means([record for run in runs for record in RecordStore(run).read()])
     best = {}
     for entry in load_published():

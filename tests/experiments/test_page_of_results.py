@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from protolabel.experiments.comparison import rank_arms
 from protolabel.experiments.store import RecordStore
 from protolabel.experiments.tables import METRIC_TITLES, fold_means
 from protolabel.methods import METHODS
@@ -15,8 +16,9 @@ RUNS = {
     "All methods beside the published table": "main/run",
     "The artefact of the published ML-KNN row": "as-published",
     "Against every method, with the same thresholds": "comparison/run",
+    "Settings of peers": "peer-settings",
+    "The networks alone": "networks",
     "More methods": "comparison-more/run",
-    "The best published value of every cell": "recommended/run",
     "Further datasets": "further",
 }
 
@@ -41,8 +43,9 @@ def means_of(run):
     records = RecordStore(ROOT / "results" / run).read()
     found = {}
     for (dataset, arm), values in fold_means(records).items():
-        assert (dataset, METHODS[arm.method].title) not in found
-        found[dataset, METHODS[arm.method].title] = values
+        title = "Networks alone" if run == "networks" else METHODS[arm.method].title
+        assert (dataset, title) not in found
+        found[dataset, title] = values
     return found
 
 
@@ -62,6 +65,19 @@ def test_the_largest_comparison_is_shown_whole():
     heading = "Against every method, with the same thresholds"
     shown = {(dataset, method) for dataset, method, *_ in rows_by_heading()[heading]}
     assert shown == set(means_of(RUNS[heading]))
+
+
+def test_the_ranks_of_the_networks_alone_are_those_in_place_of_the_whole():
+    runs = [RecordStore(ROOT / "results" / run).read() for run in ("comparison/run", "networks")]
+    records = [record for record in runs[0] if record.unit.method != "pnml"] + runs[1]
+    ranks = {}
+    for metric in METRIC_TITLES:
+        ranking = rank_arms(records, metric)
+        for arm, rank in zip(ranking.table.arms, ranking.average_ranks, strict=True):
+            ranks.setdefault(arm.method, []).append(f"{rank:.2f}")
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for method in ("pnml", "camel"):
+        assert " / ".join(ranks[method]) in page
 
 
 def test_no_table_with_values_of_methods_is_left_out():
