@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from protolabel.datasets.readers.table_columns import LIST_SEPARATOR
+from protolabel.datasets.readers.tag_column import LIST_SEPARATOR
 from protolabel.exceptions import DatasetError
 from protolabel.workflows.table_file import open_table
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.csv_blocks import Block
-from protolabel.datasets.readers.table_columns import is_missing
+from protolabel.datasets.readers.table_cells import is_missing
 from protolabel.workflows.table_file import TableFile
 
 

@@ -11,12 +11,8 @@ import scipy.sparse as sp
 from protolabel.datasets.limits import DEFAULT_LIMITS
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.table import TAG_COLUMN_NAMES
-from protolabel.datasets.readers.table_columns import (
-    LIST_SEPARATOR,
-    TAG_SEPARATORS,
-    LabelColumn,
-    TagColumn,
-)
+from protolabel.datasets.readers.table_columns import LabelColumn
+from protolabel.datasets.readers.tag_column import LIST_SEPARATOR, TAG_SEPARATORS, TagColumn
 from protolabel.exceptions import DatasetError
 from protolabel.workflows.file_options import FileOptions
 from protolabel.workflows.inputs import Inputs, TableInputs

@@ -11,7 +11,7 @@ import numpy as np
 
 from protolabel.datasets.growing import GrowingArray
 from protolabel.datasets.lines import problem_at
-from protolabel.datasets.readers.table_columns import (
+from protolabel.datasets.readers.table_cells import (
     TRUTH_WORDS,
     NumberParser,
     TokenError,

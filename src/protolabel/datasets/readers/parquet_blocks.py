@@ -12,7 +12,7 @@ from typing import Any
 
 from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.readers.csv_blocks import Block
-from protolabel.datasets.readers.table_columns import LIST_SEPARATOR
+from protolabel.datasets.readers.tag_column import LIST_SEPARATOR
 from protolabel.exceptions import DatasetError
 
 _BLOCK_ROWS = 1000

@@ -15,17 +15,8 @@ from protolabel.datasets.categories import MAX_CATEGORIES, expand_categories
 from protolabel.datasets.dataset import MultiLabelDataset, Provenance
 from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import problem_at
-from protolabel.datasets.readers.table_columns import (
-    LIST_SEPARATOR,
+from protolabel.datasets.readers.table_cells import (
     TRUTH_WORDS,
-    CategoryColumn,
-    DroppedColumn,
-    EmptyColumn,
-    FlagColumn,
-    LabelColumn,
-    NumberColumn,
-    TableColumn,
-    TagColumn,
     TokenError,
     is_infinite,
     is_missing,
@@ -33,6 +24,16 @@ from protolabel.datasets.readers.table_columns import (
     note_on_commas,
     plain_word,
 )
+from protolabel.datasets.readers.table_columns import (
+    CategoryColumn,
+    DroppedColumn,
+    EmptyColumn,
+    FlagColumn,
+    LabelColumn,
+    NumberColumn,
+    TableColumn,
+)
+from protolabel.datasets.readers.tag_column import LIST_SEPARATOR, TagColumn
 
 TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
 _ROW_NUMBERS = "it numbers the rows"
