@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from protolabel.companions.exact_kernel import ExactKernel
-from protolabel.companions.kernel_ridge import gaussian_kernel
+from protolabel.companions.kernel_ridge import row_kernel
 
 
 def naive_values(kernel, targets, ridge, used, row):
@@ -21,7 +21,7 @@ def problem():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(30, 3))
     X[7] = X[3]
-    return gaussian_kernel(X, X, 0.4), (rng.random((30, 4)) > 0.6).astype(float)
+    return row_kernel(X, X, 0.4), (rng.random((30, 4)) > 0.6).astype(float)
 
 
 @pytest.mark.parametrize("ridge", [0.01, 0.3, 10.0])
@@ -69,7 +69,7 @@ def test_a_small_ridge_of_many_rows_keeps_its_digits():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 3))
     targets = (rng.random((1000, 2)) > 0.6).astype(float)
-    kernel = gaussian_kernel(X, X, 0.02)
+    kernel = row_kernel(X, X, 0.02)
     exact = ExactKernel(kernel, targets).leave_one_out(0.01)
     found = ExactKernel(kernel.astype(np.float32), targets).leave_one_out(0.01)
     assert np.abs(found - exact).max() < 3e-4

@@ -3,7 +3,7 @@ import pytest
 
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_choice import PRECISIONS, RIDGES, best_of_grid, descend
-from protolabel.companions.row_distances import gaussian_kernel, own_distances
+from protolabel.companions.row_distances import own_distances, row_kernel
 
 
 @pytest.mark.parametrize("lowest", range(5))
@@ -19,19 +19,26 @@ def test_the_lowest_point_is_found_from_any_start_without_going_far_beyond_it(lo
     assert len(asked) == len(set(asked)) <= abs(start - lowest) + 3
 
 
+@pytest.mark.parametrize("distance", ["squared", "absolute"])
 @pytest.mark.parametrize("kind", ["learnable", "noise", "repeated"])
-def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(kind):
+def test_the_precision_and_ridge_of_the_grid_have_the_smallest_error(kind, distance):
     X = np.random.default_rng(3).normal(size=(60, 4))
     Y = (np.column_stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3] ** 2 - 1]) > 0).astype(int)
     if kind == "noise":
         Y = np.random.default_rng(0).integers(2, size=Y.shape)
     if kind == "repeated":
         X, Y = np.repeat(X[:20], 3, axis=0), np.repeat(Y[:20], 3, axis=0)
-    found = best_of_grid(own_distances(X), Y.astype(float), unit=0.2)
+    targets = Y.astype(float)
+    distances = own_distances(X, distance=distance)
+    found = best_of_grid(distances, targets, unit=0.2, distance=distance)
     errors = {}
-    for factor in PRECISIONS:
-        regression = ExactKernel(gaussian_kernel(X, X, 0.2 * factor), Y.astype(float))
+    for factor in PRECISIONS[distance]:
+        kernel = row_kernel(X, X, 0.2 * factor, distance=distance)
+        regression = ExactKernel(kernel, targets)
         errors |= {(factor, ridge): regression.error(ridge) for ridge in RIDGES}
     assert (found.factor, found.ridge) == min(errors, key=errors.get)
     assert found.error == pytest.approx(min(errors.values()))
-    assert found.ridge == {"learnable": 0.3, "noise": 10.0, "repeated": 0.01}[kind]
+    assert found.distance == distance
+    expected = {"learnable": 0.3, "noise": 10.0, "repeated": 0.01}
+    if distance == "squared":
+        assert found.ridge == expected[kind]

@@ -3,7 +3,7 @@ import pytest
 
 from protolabel.companions import kernel_features
 from protolabel.companions.kernel_features import KernelFeatures
-from protolabel.companions.kernel_ridge import gaussian_kernel
+from protolabel.companions.kernel_ridge import row_kernel
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def regression():
     X = rng.normal(size=(80, 3))
     landmarks = X[::4]
     targets = (X[:, :2] > 0).astype(float)
-    kernels = gaussian_kernel(X, landmarks, 0.2), gaussian_kernel(landmarks, landmarks, 0.2)
+    kernels = row_kernel(X, landmarks, 0.2), row_kernel(landmarks, landmarks, 0.2)
     return *kernels, targets
 
 

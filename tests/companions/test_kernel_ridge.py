@@ -24,49 +24,64 @@ def rows_with_idle_columns(n_idle):
     return X, (X[:, :2] + 0.2 * rng.normal(size=(160, 2)) > 0.5).astype(int)
 
 
-def naive_kernel_ridge(X, Y, X_new, precision, ridge):
+@pytest.fixture(params=["absolute", "squared"])
+def distance(request, monkeypatch):
+    """Distances of dense rows, by the limit up to which they are absolute."""
+    if request.param == "squared":
+        monkeypatch.setattr(kernel_ridge, "_MAX_CELLS_OF_ABSOLUTE", 0)
+    return request.param
+
+
+def naive_kernel(X, landmarks, precision, distance):
+    power = {"squared": 2, "absolute": 1}[distance]
+    return np.array(
+        [[np.exp(-precision * np.sum(abs(a - b) ** power)) for b in landmarks] for a in X]
+    )
+
+
+def naive_kernel_ridge(X, Y, X_new, model, precision=None):
     """Ridge regression in the space of the kernel with a free intercept, by one linear system.
 
     The intercept is free and the coefficients add up to zero: the conditions of the optimum.
     """
-    n = len(X)
-    K = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in X] for a in X])
+    n, ridge = len(X), model.ridge
+    kernel_of = precision or model.precision, model.distance
+    K = naive_kernel(X, X, *kernel_of)
     system = np.block([[K + ridge * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0.0]])
     solution = np.linalg.solve(system, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
-    K_new = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in X] for a in X_new])
-    return K_new @ solution[:n] + solution[n]
+    return naive_kernel(X_new, X, *kernel_of) @ solution[:n] + solution[n]
 
 
-def naive_nystroem(X, Y, landmarks, precision, ridge):
+def naive_nystroem(X, Y, landmarks, model):
     """Least squares on the kernel with some rows, with a penalty on the length of the function."""
-    K = np.array([[np.exp(-precision * np.sum((a - b) ** 2)) for b in landmarks] for a in X])
-    own = [[np.exp(-precision * np.sum((a - b) ** 2)) for b in landmarks] for a in landmarks]
-    features = np.column_stack([K, np.ones(len(X))])
+    kernel_of = model.precision, model.distance
+    features = np.column_stack([naive_kernel(X, landmarks, *kernel_of), np.ones(len(X))])
     penalty = np.zeros((features.shape[1], features.shape[1]))
-    penalty[:-1, :-1] = ridge * np.array(own)
+    penalty[:-1, :-1] = model.ridge * naive_kernel(landmarks, landmarks, *kernel_of)
     return features @ np.linalg.solve(features.T @ features + penalty, features.T @ Y)
 
 
-def test_all_rows_as_landmarks_give_kernel_ridge_regression(labelled_rows):
+def test_all_rows_as_landmarks_give_kernel_ridge_regression(labelled_rows, distance):
     X, Y = labelled_rows
     model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
+    assert model.distance == distance
     X_new = np.random.default_rng(1).normal(size=(10, 4))
-    expected = naive_kernel_ridge(X, Y, X_new, model.precision, model.ridge)
+    expected = naive_kernel_ridge(X, Y, X_new, model)
     assert np.allclose(model.regression(X_new), expected, atol=1e-5)
 
 
+@pytest.mark.usefixtures("distance")
 def test_leave_one_out_scores_equal_fits_without_each_row(labelled_rows):
     X, Y = labelled_rows
     model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     for row in (0, 17, 59):
         others = np.arange(60) != row
-        expected = naive_kernel_ridge(
-            X[others], Y[others], X[row : row + 1], model.precision, model.ridge
-        )
+        expected = naive_kernel_ridge(X[others], Y[others], X[row : row + 1], model)
         assert np.allclose(scores[row], log_odds(expected, model.softness))
 
 
-def test_sparse_rows_give_the_same_model(labelled_rows):
+def test_sparse_rows_give_the_same_model_where_distances_are_squared(monkeypatch, labelled_rows):
+    monkeypatch.setattr(kernel_ridge, "_MAX_CELLS_OF_ABSOLUTE", 0)
     X, Y = labelled_rows
     X = np.where(np.abs(X) < 0.7, 0.0, X)
     dense, dense_scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
@@ -100,13 +115,41 @@ def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeyp
     assert not np.allclose(scores[used], model.scores(X[used]))
 
 
+@pytest.mark.usefixtures("distance")
 def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_rows):
     monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_RIDGE", 30)
     X, Y = labelled_rows
     model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     assert model.landmarks.shape == X.shape
-    expected = naive_kernel_ridge(X, Y, X[:9] + 0.1, model.precision, model.ridge)
+    expected = naive_kernel_ridge(X, Y, X[:9] + 0.1, model)
     assert np.allclose(model.regression(X[:9] + 0.1), expected)
+
+
+def test_distances_are_absolute_for_dense_rows_up_to_a_number_of_cells(monkeypatch, labelled_rows):
+    X, Y = labelled_rows
+    for limit, n_landmarks, expected in (
+        (60 * 4, 60, "absolute"),
+        (60 * 4 - 1, 60, "squared"),
+        (60 * 4 - 1, 59, "absolute"),
+    ):
+        monkeypatch.setattr(kernel_ridge, "_MAX_CELLS_OF_ABSOLUTE", limit)
+        rng = np.random.default_rng(0)
+        model, _ = fit_kernel_ridge(X, sp.csr_array(Y), rng, n_landmarks=n_landmarks)
+        assert model.distance == expected
+    model, _ = fit_kernel_ridge(sp.csr_array(X), sp.csr_array(Y), np.random.default_rng(0))
+    assert model.distance == "squared"
+
+
+def test_steps_of_single_columns_are_followed_better_by_absolute_distances(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 8))
+    Y = ((X[:, :2] > 0.5) | (X[:, 2:4] < -1)).astype(int)
+    aucs = []
+    for limit in (2**20, 0):
+        monkeypatch.setattr(kernel_ridge, "_MAX_CELLS_OF_ABSOLUTE", limit)
+        model, _ = fit_kernel_ridge(X[:300], sp.csr_array(Y[:300]), np.random.default_rng(0))
+        aucs.append(roc_auc_score(Y[300:], model.scores(X[300:])))
+    assert aucs[0] > aucs[1] + 0.01
 
 
 def test_fewer_landmarks_than_rows_are_rows_of_the_training_data():
@@ -138,15 +181,14 @@ def test_the_link_of_a_label_is_as_soft_as_the_label_varies():
     )
 
 
-def mean_distance_unit(X):
-    distances = [np.linalg.norm(a - b) for i, a in enumerate(X) for b in X[:i]]
-    return 1 / (2 * np.mean(distances) ** 2)
+def mean_distance_unit(X, distance):
+    order = 1 if distance == "absolute" else 2
+    distances = [np.linalg.norm(a - b, order) for i, a in enumerate(X) for b in X[:i]]
+    mean = np.mean(distances)
+    return 1 / mean if distance == "absolute" else 1 / (2 * mean**2)
 
 
-def naive_weighted_distance(a, b, weights):
-    return sum((w * (x - y)) ** 2 for x, y, w in zip(a, b, weights, strict=True))
-
-
+@pytest.mark.usefixtures("distance")
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_columns_count_by_their_weights(as_rows):
     X, Y = rows_with_idle_columns(n_idle=12)
@@ -157,17 +199,18 @@ def test_columns_count_by_their_weights(as_rows):
         X,
     )
     for row in (X[:1], X[3:6]):
-        naive = [
-            [np.exp(-model.precision * naive_weighted_distance(a, b, model.weights)) for b in X]
-            for a in row
-        ]
+        naive = naive_kernel(
+            row * model.weights, X * model.weights, model.precision, model.distance
+        )
         assert np.allclose(model.kernel(as_rows(row)), naive)
     weighted = X * model.weights
-    expected = naive_kernel_ridge(weighted, Y, weighted[:5], model.precision, model.ridge)
+    expected = naive_kernel_ridge(weighted, Y, weighted[:5], model)
     assert np.allclose(model.regression(as_rows(X[:5])), expected, atol=1e-6)
 
 
-def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(monkeypatch, labelled_rows):
+def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(
+    monkeypatch, labelled_rows, distance
+):
     X, Y = labelled_rows
     halves = np.arange(0, 60, 2), np.arange(1, 60, 2)
     of_others = np.array([1.0, 0.5, 0.2, 0.7]), np.array([0.3, 1.0, 1.0, 0.1])
@@ -176,21 +219,19 @@ def test_scores_of_a_row_are_by_weights_that_it_had_no_part_in(monkeypatch, labe
     )
     monkeypatch.setattr(kernel_ridge, "column_weights", lambda *_: found)
     model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
-    units = [mean_distance_unit(X * w) for w in (found.weights, *of_others)]
+    units = [mean_distance_unit(X * w, distance) for w in (found.weights, *of_others)]
     for row in (0, 1, 30):
         others = np.arange(60) != row
         weighted = X * of_others[row % 2]
         precision = model.precision / units[0] * units[1 + row % 2]
         expected = naive_kernel_ridge(
-            weighted[others], Y[others], weighted[[row]], precision, model.ridge
+            weighted[others], Y[others], weighted[[row]], model, precision
         )
         assert np.allclose(scores[row], log_odds(expected, model.softness))
     monkeypatch.setattr(kernel_ridge, "_fits_its_own", lambda *_: False)
     _, of_many = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     weighted, others = X * found.weights, np.arange(60) != 1
-    expected = naive_kernel_ridge(
-        weighted[others], Y[others], weighted[[1]], model.precision, model.ridge
-    )
+    expected = naive_kernel_ridge(weighted[others], Y[others], weighted[[1]], model)
     assert np.allclose(of_many[1], log_odds(expected, model.softness))
 
 
@@ -227,15 +268,14 @@ def test_rows_that_only_rounding_tells_apart_give_finite_scores():
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.usefixtures("distance")
 def test_fewer_landmarks_are_rows_of_the_data_also_with_weights():
     X, Y = rows_with_idle_columns(n_idle=12)
     model, scores = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0), n_landmarks=30)
     assert model.weights is not None
     assert all((row == X).all(axis=1).any() for row in model.landmarks)
     assert (((scores > 0) == Y).mean()) > 0.8
-    expected = naive_nystroem(
-        X * model.weights, Y, model.landmarks * model.weights, model.precision, model.ridge
-    )
+    expected = naive_nystroem(X * model.weights, Y, model.landmarks * model.weights, model)
     assert np.allclose(model.regression(X), expected, atol=1e-4)
 
 

@@ -6,8 +6,8 @@ from protolabel.companions import relevance
 from protolabel.companions.kernel_choice import KernelChoice, best_of_grid
 from protolabel.companions.relevance import _mean_of_known, column_weights, squared_slopes
 from protolabel.companions.row_distances import (
-    gaussian_kernel,
     own_distances,
+    row_kernel,
     unit_of_precision,
 )
 
@@ -18,9 +18,13 @@ def rows_of(n_rows, n_idle, seed=0):
     return X, (X[:, :2] + 0.2 * rng.normal(size=(n_rows, 2)) > 0).astype(float)
 
 
-def choice_for(X, targets):
-    squares = own_distances(X)
-    return best_of_grid(squares, targets, unit_of_precision(X, squares))
+FORMS = [(np.asarray, "squared"), (sp.csr_array, "squared"), (np.asarray, "absolute")]
+
+
+def choice_for(X, targets, distance="squared"):
+    distances = own_distances(X, distance=distance)
+    unit = unit_of_precision(X, distances, distance)
+    return best_of_grid(distances, targets, unit, distance=distance)
 
 
 def naive_squared_slopes(X, kernel_of, coefficients, step=1e-5):
@@ -43,16 +47,28 @@ def test_slopes_equal_differences_of_the_regression(monkeypatch, as_rows, n_cell
     X[np.abs(X) < 0.3] = 0.0
     coefficients = np.random.default_rng(1).normal(size=(20, 3))
     precision = 0.4
-    naive = naive_squared_slopes(X, lambda x: gaussian_kernel(x[None], X, precision), coefficients)
-    kernel = gaussian_kernel(X, X, precision)
+    naive = naive_squared_slopes(X, lambda x: row_kernel(x[None], X, precision), coefficients)
+    kernel = row_kernel(X, X, precision)
     found = squared_slopes(as_rows(X), kernel, coefficients, np.random.default_rng(0))
     assert np.allclose((2 * precision) ** 2 * found, naive, rtol=1e-6)
+
+
+def test_slopes_of_absolute_distances_equal_differences_of_the_regression():
+    X, _ = rows_of(20, n_idle=1)
+    coefficients = np.random.default_rng(1).normal(size=(20, 3))
+    kernel = row_kernel(X, X, 0.4, distance="absolute")
+    # On a row itself the kernel has a kink, whose two sides cancel.
+    naive = naive_squared_slopes(
+        X, lambda x: row_kernel(x[None], X, 0.4, distance="absolute"), coefficients
+    )
+    found = squared_slopes(X, kernel, coefficients, np.random.default_rng(0), "absolute")
+    assert np.allclose(0.4**2 * found, naive, rtol=1e-6)
 
 
 def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
     X, _ = rows_of(30, n_idle=0)
     coefficients = np.random.default_rng(1).normal(size=(30, 40)) * [*[3.0] * 5, *[0.5] * 35]
-    kernel = gaussian_kernel(X, X, 0.5)
+    kernel = row_kernel(X, X, 0.5)
     each = [
         squared_slopes(X, kernel, coefficients[:, [k]], np.random.default_rng(0)) for k in range(40)
     ]
@@ -65,7 +81,7 @@ def test_mixtures_of_many_labels_have_the_slopes_of_all_of_them_on_the_mean():
 def test_wide_tables_have_their_slopes_taken_at_fewer_places(monkeypatch):
     X, _ = rows_of(100, n_idle=8)
     kernel, coefficients = (
-        gaussian_kernel(X, X, 0.1),
+        row_kernel(X, X, 0.1),
         np.random.default_rng(1).normal(size=(100, 3)),
     )
     monkeypatch.setattr(relevance, "_FEWEST_POINTS", 5)
@@ -80,17 +96,19 @@ def test_wide_tables_have_their_slopes_taken_at_fewer_places(monkeypatch):
         monkeypatch.setattr(relevance, "_SLOPES", 1)
 
 
-@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
-def test_columns_that_say_nothing_weigh_little(as_rows):
+@pytest.mark.parametrize(("as_rows", "distance"), FORMS)
+def test_columns_that_say_nothing_weigh_little(as_rows, distance):
     X, targets = rows_of(300, n_idle=10)
-    found = column_weights(as_rows(X), targets, choice_for(X, targets), np.random.default_rng(0))
+    choice = choice_for(X, targets, distance)
+    found = column_weights(as_rows(X), targets, choice, np.random.default_rng(0))
     assert found.weights.max() == 1.0
     assert found.weights[:2].min() > 3 * found.weights[2:].max()
 
 
-def test_every_row_has_weights_that_its_labels_had_no_part_in():
+@pytest.mark.parametrize("distance", ["squared", "absolute"])
+def test_every_row_has_weights_that_its_labels_had_no_part_in(distance):
     X, targets = rows_of(300, n_idle=10)
-    choice = choice_for(X, targets)
+    choice = choice_for(X, targets, distance)
     found = column_weights(X, targets, choice, np.random.default_rng(0))
     assert sorted(np.concatenate([rows for rows, _ in found.by_others])) == list(range(300))
     for place, (rows, weights) in enumerate(found.by_others):
@@ -161,11 +179,13 @@ def test_few_rows_are_not_asked(n_rows):
     assert column_weights(X, targets, KernelChoice(0.0, 1.0, 1.0), np.random.default_rng(0)) is None
 
 
+@pytest.mark.parametrize("distance", ["squared", "absolute"])
 @pytest.mark.parametrize("constant", ["rows", "labels"])
-def test_constant_rows_and_labels_have_no_weights(constant):
+def test_constant_rows_and_labels_have_no_weights(constant, distance):
     X, targets = rows_of(120, n_idle=3)
     if constant == "rows":
         X = np.ones_like(X)
     else:
         targets = np.zeros_like(targets)
-    assert column_weights(X, targets, KernelChoice(0.0, 1.0, 1.0), np.random.default_rng(0)) is None
+    choice = KernelChoice(0.0, 1.0, 1.0, distance)
+    assert column_weights(X, targets, choice, np.random.default_rng(0)) is None

@@ -48,17 +48,36 @@ def test_the_gradient_of_the_networks_is_exact(variant):
 
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 0.5, 0.0, 0.2])])
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse, weights):
+@pytest.mark.parametrize(
+    ("is_sparse", "distance"), [(False, "squared"), (False, "absolute"), (True, "squared")]
+)
+def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse, distance, weights):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     Y = sp.csr_array((X[:, :2] > 0).astype(int))
     kernel, _ = fit_kernel_ridge(sp.csr_array(X) if is_sparse else X, Y, rng, n_landmarks=30)
     assert isinstance(kernel, KernelRidge)
-    kernel = replace(kernel, weights=weights)
-    for row in (X[0], 10 * X[1], np.zeros(4)):
+    kernel = replace(kernel, weights=weights, distance=distance)
+    # Signs jump on the landmarks themselves.
+    beside = 0.1 if distance == "absolute" else 0.0
+    for row in (X[0] + beside, 10 * X[1], np.zeros(4)):
         found = kernel_gradients(kernel, row[None], np.arange(4), np.array([0, 1]))[:, 0]
         np.testing.assert_allclose(found, differences(kernel.scores, row), atol=1e-5)
+
+
+def test_pulls_of_absolute_distances_add_up_in_few_steps():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    kernel, _ = fit_kernel_ridge(X, sp.csr_array((X[:, :2] > 0).astype(int)), rng)
+    assert kernel.distance == "absolute"
+    labels, columns = np.array([0, 1]), np.arange(4)
+    for start, end in ((X[0], X[1]), (np.zeros(4), X[2])):
+        points = StraightPath(start, end).points(32)
+        steps = (end - start) / 32
+        mean = kernel_gradients(kernel, points, columns, labels, steps=steps).mean(axis=1)
+        found = (mean * (end - start)).sum(axis=1)
+        expected = (kernel.scores(end[None]) - kernel.scores(start[None]))[0]
+        np.testing.assert_allclose(found, expected, atol=0.02)
 
 
 def test_the_gradient_of_all_smooth_learners_follows_their_weights(model):

@@ -9,10 +9,14 @@ import numpy as np
 
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_features import precision_of
+from protolabel.companions.row_distances import Distance
 from protolabel.row_groups import Groups
 
-# In units of one over twice the squared mean distance of two rows.
-PRECISIONS = (0.25, 1.0, 4.0, 16.0)
+# In units of the mean distance of two rows, see unit_of_precision.
+PRECISIONS: dict[Distance, tuple[float, ...]] = {
+    "squared": (0.25, 1.0, 4.0, 16.0),
+    "absolute": (0.25, 0.5, 1.0, 2.0, 4.0),
+}
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
@@ -22,38 +26,45 @@ class KernelChoice(NamedTuple):
     error: float
     factor: float
     ridge: float
+    distance: Distance = "squared"
 
 
 def best_of_grid(
-    squares: np.ndarray, targets: np.ndarray, unit: float, groups: Groups = None
+    distances: np.ndarray,
+    targets: np.ndarray,
+    unit: float,
+    groups: Groups = None,
+    distance: Distance = "squared",
 ) -> KernelChoice:
     """The precision and ridge of the smallest error, looked for along the valley of ridges.
 
     Parameters
     ----------
-    squares : ndarray of shape (n_samples, n_samples)
-        Squared distances of the rows.
+    distances : ndarray of shape (n_samples, n_samples)
+        Of all pairs of rows.
     targets : ndarray of shape (n_samples, n_labels)
     unit : float
         Precisions are multiples of it.
     groups : ndarray of int, shape (n_samples,), or None, default=None
         Rows that are left out together.
+    distance : {"squared", "absolute"}, default="squared"
+        What distances these are.
     """
     found = []
     start = len(RIDGES) // 2
-    for factor in PRECISIONS:
-        regression = regression_of(squares, targets, factor * unit, groups)
+    for factor in PRECISIONS[distance]:
+        regression = regression_of(distances, targets, factor * unit, groups)
         ridge = descend(regression.error, RIDGES, start)
         start = RIDGES.index(ridge)
-        found.append(KernelChoice(regression.error(ridge), factor, ridge))
+        found.append(KernelChoice(regression.error(ridge), factor, ridge, distance))
     return min(found)
 
 
 def regression_of(
-    squares: np.ndarray, targets: np.ndarray, precision: float, groups: Groups = None
+    distances: np.ndarray, targets: np.ndarray, precision: float, groups: Groups = None
 ) -> ExactKernel:
-    """The regression on a Gaussian kernel of rows with these squared distances."""
-    kernel = np.exp(-precision * squares).astype(precision_of(len(squares)))
+    """The regression on the kernel of rows with these distances."""
+    kernel = np.exp(-precision * distances).astype(precision_of(len(distances)))
     return ExactKernel(kernel, targets, groups)
 
 

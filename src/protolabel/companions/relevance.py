@@ -1,10 +1,10 @@
 """How much each column matters to a kernel regression of the labels.
 
 A column along which the regression is steep tells labels apart, one along which it is flat only
-blurs the distances of rows. So a regression is fitted, and every column is weighted by the root
-of the mean squared slope along it, over rows and labels: the diagonal of the average gradient
-outer product by which Radhakrishnan, Beaglehole, Pandit and Belkin (2024) make kernels learn
-features.
+blurs the distances of rows. So a regression is fitted, and every column counts in the distance by
+the mean squared slope along it, over rows and labels: the diagonal of the average gradient outer
+product by which Radhakrishnan, Beaglehole, Pandit and Belkin (2024) make kernels learn features.
+Weights, by which columns are multiplied, are its root where distances are squared.
 
 Such weights follow the noise of few rows as well. They are kept only where weights from one half
 of the rows clearly lower the error of a regression on the other half.
@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_choice import RIDGES, KernelChoice, descend, regression_of
 from protolabel.companions.row_distances import (
+    Distance,
     own_distances,
     unit_of_precision,
     weighted_rows,
@@ -78,7 +79,7 @@ def column_weights(
         Scaled rows.
     targets : ndarray of shape (n_samples, n_labels)
     choice : KernelChoice
-        Precision and ridge that suit unweighted rows.
+        Distance, precision and ridge that suit unweighted rows.
     rng : numpy Generator
         Draws the rows, the places of the slopes and the mixtures of labels.
     groups : ndarray of int, shape (n_samples,), or None, default=None
@@ -99,25 +100,33 @@ def column_weights(
     for rows, others in (halves, halves[::-1]):
         regression, ridge = _fit(X[rows], targets[rows], choice, groups_at(groups, rows))
         coefficients, _ = regression.solve(ridge)
-        slopes.append(_slopes_of_known_columns(X[rows], regression.kernel, coefficients, rng))
+        found = _slopes_of_known_columns(
+            X[rows], regression.kernel, coefficients, rng, choice.distance
+        )
+        slopes.append(found)
         plain += regression.error(ridge)
-        by_others.append((others, _as_weights(slopes[-1], X[rows])))
+        by_others.append((others, _as_weights(found, X[rows], choice.distance)))
         judged = weighted_rows(X[others], by_others[-1][1])
         regression, ridge = _fit(judged, targets[others], choice, groups_at(groups, others))
         weighted += regression.error(ridge)
     if not weighted < (1 - _SMALLEST_GAIN) * plain:
         return None
-    return ColumnWeights(_as_weights(_mean_of_known(slopes), X[order]), tuple(by_others))
+    weights = _as_weights(_mean_of_known(slopes), X[order], choice.distance)
+    return ColumnWeights(weights, tuple(by_others))
 
 
 def squared_slopes(
-    X: Matrix, kernel: np.ndarray, coefficients: np.ndarray, rng: np.random.Generator
+    X: Matrix,
+    kernel: np.ndarray,
+    coefficients: np.ndarray,
+    rng: np.random.Generator,
+    distance: Distance = "squared",
 ) -> np.ndarray:
     """Squared slopes of a regression along each column, up to a factor.
 
-    At x the slope along column d is proportional to sum_i c_i k(x, x_i) (x_d - x_id). Its square
-    is summed over the labels, or over random mixtures of them where there are many, which have
-    the same expectation.
+    At x the slope along column d is proportional to sum_i c_i k(x, x_i) (x_d - x_id), or with the
+    sign of that difference where distances are absolute. Its square is summed over the labels, or
+    over random mixtures of them where there are many, which have the same expectation.
 
     Parameters
     ----------
@@ -127,18 +136,25 @@ def squared_slopes(
     coefficients : ndarray of shape (n_samples, n_labels)
     rng : numpy Generator
         Draws the places, among the rows, and the mixtures.
+    distance : {"squared", "absolute"}, default="squared"
+        What the kernel is of; only squared ones are those of sparse rows.
     """
     n_rows, n_columns = X.shape
     if coefficients.shape[1] > _MIXTURES:
         signs = rng.choice([-1.0, 1.0], size=(coefficients.shape[1], _MIXTURES))
         coefficients = coefficients @ signs
     n_mixtures = coefficients.shape[1]
-    turned = X.T.tocsr() if sp.issparse(X) else X.T
     n_points = _SLOPES // max(1, n_columns * n_mixtures)
     n_points = max(_FEWEST_POINTS, min(_MOST_POINTS, n_points))
     points = rng.permutation(n_rows)[:n_points]
-    step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
     total = np.zeros(n_columns)
+    if distance == "absolute":
+        for point in points:
+            says = kernel[point, :, None] * coefficients
+            total += np.square(says.T @ np.sign(X[point] - X)).sum(axis=0)
+        return total
+    turned = X.T.tocsr() if sp.issparse(X) else X.T
+    step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
     for start in range(0, len(points), step):
         part = points[start : start + step]
         # (n_rows, n_points, n_mixtures): how much each row has to say at each place.
@@ -165,21 +181,25 @@ def _fit(
     X: Matrix, targets: np.ndarray, choice: KernelChoice, groups: Groups
 ) -> tuple[ExactKernel, float]:
     """The regression of the same precision, and its ridge of the smallest error."""
-    squares = own_distances(X)
-    precision = choice.factor * unit_of_precision(X, squares)
-    regression = regression_of(squares, targets, precision, groups)
+    distances = own_distances(X, distance=choice.distance)
+    precision = choice.factor * unit_of_precision(X, distances, choice.distance)
+    regression = regression_of(distances, targets, precision, groups)
     return regression, descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
 
 
 def _slopes_of_known_columns(
-    X: Matrix, kernel: np.ndarray, coefficients: np.ndarray, rng: np.random.Generator
+    X: Matrix,
+    kernel: np.ndarray,
+    coefficients: np.ndarray,
+    rng: np.random.Generator,
+    distance: Distance,
 ) -> np.ndarray:
     """Squared slopes that add up to 1; NaN for columns that few sparse rows have."""
     known = np.arange(X.shape[1])
     if sp.issparse(X):
         known = np.flatnonzero(np.bincount(X.indices) >= _FEWEST_ROWS_OF_A_COLUMN)
     found = np.full(X.shape[1], np.nan)
-    slopes = squared_slopes(X[:, known], kernel, coefficients, rng)
+    slopes = squared_slopes(X[:, known], kernel, coefficients, rng, distance)
     found[known] = slopes / max(slopes.sum(), 1e-300)
     return found
 
@@ -191,7 +211,7 @@ def _mean_of_known(slopes: Sequence[np.ndarray]) -> np.ndarray:
     return np.where(n_known > 0, total / np.maximum(n_known, 1), np.nan)
 
 
-def _as_weights(slopes: np.ndarray, X: Matrix) -> np.ndarray:
+def _as_weights(slopes: np.ndarray, X: Matrix, distance: Distance) -> np.ndarray:
     """Weights from squared slopes on some rows, the largest 1.
 
     Columns without a slope get the weight that leaves their share of the rows' lengths as it is.
@@ -200,6 +220,8 @@ def _as_weights(slopes: np.ndarray, X: Matrix) -> np.ndarray:
     largest = slopes[known].max(initial=0.0)
     if not largest > 0:
         return np.ones_like(slopes)
+    if distance == "absolute":
+        return np.asarray(np.maximum(slopes / largest, _SMALLEST_WEIGHT))
     squares = np.maximum(slopes / largest, _SMALLEST_WEIGHT**2)
     if not known.all():
         lengths = np.bincount(X.indices, np.square(X.data), minlength=X.shape[1])

@@ -1,16 +1,24 @@
-"""Squared distances of rows, dense or sparse, and the Gaussian kernel of them."""
+"""Distances of rows, squared or absolute, and the kernels of them.
+
+Sums of squared differences give the Gaussian kernel, by matrix products for dense and sparse rows.
+Sums of absolute differences give the Laplacian kernel, for dense rows only: no product gives them,
+but a regression on them can follow single columns and their steps, as trees do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
+Distance = Literal["squared", "absolute"]
 
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
@@ -18,34 +26,63 @@ _CHUNK_CELLS = 2_000_000
 _SMALLEST_DISTANCE = 1e-4
 
 
-def gaussian_kernel(
-    X: Matrix, landmarks: Matrix, precision: float, dtype: type[np.floating] = np.float64
+def row_kernel(
+    X: Matrix,
+    landmarks: Matrix,
+    precision: float,
+    dtype: type[np.floating] = np.float64,
+    distance: Distance = "squared",
 ) -> np.ndarray:
-    """exp(-precision * squared distance) of every row to every landmark."""
+    """exp(-precision * distance) of every row to every landmark."""
     kernel = np.empty((X.shape[0], landmarks.shape[0]), dtype)
     # In single precision the difference of large squares loses what is small.
-    turned, squares_of_landmarks = as_columns(landmarks)
+    distances = distances_to(landmarks, distance)
     for part in parts_of(X.shape[0], landmarks.shape[0]):
-        squares = distances_by_products(part_of(X, part), turned, squares_of_landmarks)
-        kernel[part] = np.exp(np.multiply(squares, -precision, out=squares), out=squares)
+        found = distances(part_of(X, part))
+        kernel[part] = np.exp(np.multiply(found, -precision, out=found), out=found)
     return kernel
 
 
-def own_distances(X: Matrix, dtype: type[np.floating] = np.float64) -> np.ndarray:
-    """Squared distances of all pairs of rows, each computed once."""
-    squares = np.empty((X.shape[0], X.shape[0]), dtype)
+def own_distances(
+    X: Matrix, dtype: type[np.floating] = np.float64, distance: Distance = "squared"
+) -> np.ndarray:
+    """Distances of all pairs of rows, each computed once."""
+    distances = np.empty((X.shape[0], X.shape[0]), dtype)
     for part in parts_of(X.shape[0], X.shape[0]):
-        found = distances_by_products(part_of(X, part), *as_columns(X[part.start :]))
-        squares[part, part.start :] = found
-        squares[part.start :, part] = found.T
-    return squares
+        found = distances_to(X[part.start :], distance)(part_of(X, part))
+        distances[part, part.start :] = found
+        distances[part.start :, part] = found.T
+    return distances
 
 
-def unit_of_precision(X: Matrix, squares: np.ndarray) -> float:
-    """1 / (2 d^2) of the mean distance d of two rows, by their squared distances."""
-    if len(squares) < 2:
+def distances_to(
+    landmarks: Matrix, distance: Distance = "squared", weights: np.ndarray | None = None
+) -> Callable[[Matrix], np.ndarray]:
+    """What tells the distances of rows to these landmarks, with columns times their weights.
+
+    Examples
+    --------
+    >>> to_landmarks = distances_to(np.array([[1.0, 2.0]]), "absolute")
+    >>> to_landmarks(np.array([[4.0, 0.0]])).tolist()
+    [[5.0]]
+    """
+    if distance == "absolute":
+        return partial(
+            _absolute_distances, landmarks=_weighted(landmarks, weights), weights=weights
+        )
+    turned, squares = as_columns(landmarks, weights)
+    return partial(distances_by_products, turned=turned, squares=squares, weights=weights)
+
+
+def unit_of_precision(X: Matrix, distances: np.ndarray, distance: Distance = "squared") -> float:
+    """One over the mean distance d of two rows, or 1 / (2 d^2) by squared distances."""
+    if len(distances) < 2:
         return 1.0
-    mean = float(np.sqrt(squares).sum() / (squares.size - len(squares)))
+    n_pairs = distances.size - len(distances)
+    if distance == "absolute":
+        mean = float(distances.sum(dtype=np.float64) / n_pairs)
+        return 1 / mean if mean > 0 else 1.0
+    mean = float(np.sqrt(distances).sum() / n_pairs)
     length = float(np.sqrt(row_squares(X.astype(np.float64, copy=False)).mean()))
     mean = max(mean, _SMALLEST_DISTANCE * length)
     return 1 / (2 * mean**2) if mean > 0 else 1.0
@@ -96,3 +133,14 @@ def weighted_rows(X: Matrix, weights: np.ndarray) -> Matrix:
         return X * weights
     values = X.data * weights[X.indices]
     return sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
+
+
+def _absolute_distances(X: Matrix, landmarks: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Sums of absolute differences to weighted landmarks."""
+    X = _weighted(X.toarray() if sp.issparse(X) else X, weights)
+    return np.asarray(cdist(X, landmarks, "cityblock"))
+
+
+def _weighted(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    rows = rows.astype(np.float64, copy=False)
+    return rows if weights is None else rows * weights

@@ -58,7 +58,9 @@ def feature_pulls(
             found = prototype_forest_pulls(companion, path.start, path.end, labels[heard])
             pulls[heard] += weight[heard, None] * found
         else:
-            mean = kernel_gradients(companion, points, columns, labels[heard]).mean(axis=1)
+            mean = kernel_gradients(
+                companion, points, columns, labels[heard], steps=way / n_steps
+            ).mean(axis=1)
             pulls[np.ix_(heard, columns)] += weight[heard, None] * mean * way
     return pulls
 

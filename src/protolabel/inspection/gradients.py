@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,6 +11,9 @@ from torch import Tensor
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import DenseRows
+
+# Scaled features that are closer than this are equal.
+_SMALLEST_STEP = 1e-12
 
 
 def network_gradients(
@@ -54,28 +59,61 @@ def network_gradients(
 
 
 def kernel_gradients(
-    model: KernelRidge, points: np.ndarray, columns: np.ndarray, labels: np.ndarray
+    model: KernelRidge,
+    points: np.ndarray,
+    columns: np.ndarray,
+    labels: np.ndarray,
+    steps: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Gradients of the log-odds of the kernel regression, in closed form.
 
-    Parameters and result are those of :func:`network_gradients`. With kernel values k_i and
+    Parameters and result are those of :func:`network_gradients`, and ``steps`` (n_columns,), of
+    which the points are the middles: signs, which jump, are averaged over them. With kernel
+    values k_i and
     coefficients c_i the regression value has the gradient
-    -2 precision (x sum(c_i k_i) - sum(c_i k_i l_i)), times the squared weights of the columns,
-    and the link the derivative 1 / sqrt(v^2 + 4 s^2) + 1 / sqrt((1 - v)^2 + 4 s^2).
+    -2 precision (x sum(c_i k_i) - sum(c_i k_i l_i)), or -precision sum(c_i k_i sign(x - l_i))
+    where distances are absolute, times the factors of the columns, and the link the derivative
+    1 / sqrt(v^2 + 4 s^2) + 1 / sqrt((1 - v)^2 + 4 s^2).
     """
     kernel = model.kernel(points)  # (n_points, n_landmarks)
-    factors = -2 * model.precision * model.squared_weights[columns]
-    landmarks = model.landmarks[:, columns]
-    offsets = 4 * np.square(np.broadcast_to(model.softness, model.intercept.shape))
-    found = np.empty((len(labels), len(points), len(columns)))
-    for place, label in enumerate(labels):
-        pulls = kernel * model.coefficients[:, label]
-        value = pulls.sum(axis=1) + model.intercept[label]
-        slope = 1 / np.sqrt(value**2 + offsets[label])
-        slope += 1 / np.sqrt((1 - value) ** 2 + offsets[label])
-        towards = points[:, columns] * pulls.sum(axis=1)[:, None] - pulls @ landmarks
-        found[place] = factors * slope[:, None] * towards
-    return found
+    coefficients = model.coefficients[:, labels]
+    offsets = 4 * np.square(np.broadcast_to(model.softness, model.intercept.shape)[labels])
+    values = kernel @ coefficients + model.intercept[labels]
+    slopes = 1 / np.sqrt(values**2 + offsets) + 1 / np.sqrt((1 - values) ** 2 + offsets)
+    at, landmarks = points[:, columns], model.landmarks[:, columns]
+    if model.distance == "absolute":
+        away = _signs_away(at, kernel, coefficients, landmarks, steps)
+    else:
+        away = _differences_away(at, kernel, coefficients, landmarks)
+    factors = -model.precision * model.column_factors[columns]
+    return np.asarray(factors * slopes.T[:, :, None] * away)
+
+
+def _differences_away(
+    points: np.ndarray, kernel: np.ndarray, coefficients: np.ndarray, landmarks: Any
+) -> np.ndarray:
+    """2 sum(c_i k_i (x - l_i)) of every label, (n_wanted, n_points, n_columns)."""
+    each = []
+    for of_label in coefficients.T:
+        pulls = kernel * of_label
+        each.append(2 * (points * pulls.sum(axis=1)[:, None] - pulls @ landmarks))
+    return np.stack(each)
+
+
+def _signs_away(
+    points: np.ndarray,
+    kernel: np.ndarray,
+    coefficients: np.ndarray,
+    landmarks: np.ndarray,
+    steps: np.ndarray | float,
+) -> np.ndarray:
+    """sum(c_i k_i sign(x - l_i)), likewise, of signs averaged over the steps."""
+    reach = np.maximum(np.abs(steps) / 2, _SMALLEST_STEP)
+    each = [
+        (closeness * coefficients.T) @ np.clip((point - landmarks) / reach, -1, 1)
+        for point, closeness in zip(points, kernel, strict=True)
+    ]
+    return np.stack(each, axis=1)
 
 
 class _PartlyMovingRows(DenseRows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
@@ -95,6 +96,9 @@ def _check_kernel(
         weights = kernel.weights
         if weights.dtype != np.float64 or not ((weights > 0) & (weights <= 1)).all():
             bundle.refuse(f"{place} has weights that are no shares in double precision")
+    # Models from before rows were compared by absolute differences have squared ones.
+    if kernel.distance == "absolute" and sp.issparse(kernel.landmarks):
+        bundle.refuse(f"{place} has sparse landmarks, whose distances cannot be absolute")
 
 
 def _check_trees(trees: Trees, place: str, n_features: int, bundle: Bundle) -> None:

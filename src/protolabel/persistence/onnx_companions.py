@@ -45,12 +45,9 @@ def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
     if model.weights is not None:
         scaled = graph.apply("Mul", scaled, graph.constant(model.weights))
         landmarks = landmarks * model.weights
-    own = graph.reduce("ReduceSum", graph.apply("Mul", scaled, scaled), 1)
-    cross = graph.apply("MatMul", scaled, graph.constant(-2 * landmarks.T))
-    lengths = graph.constant(np.square(landmarks).sum(axis=1))
-    squares = graph.apply("Add", graph.apply("Add", cross, own), lengths)
-    squares = graph.apply("Max", squares, graph.constant(np.float64(0)))
-    exponents = graph.apply("Mul", squares, graph.constant(np.float64(-model.precision)))
+    measure = _absolute_distances if model.distance == "absolute" else _squared_distances
+    distances = measure(graph, scaled, landmarks)
+    exponents = graph.apply("Mul", distances, graph.constant(np.float64(-model.precision)))
     product = graph.apply(
         "MatMul", graph.apply("Exp", exponents), graph.constant(model.coefficients)
     )
@@ -62,6 +59,27 @@ def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:
         _log_positive_part(graph, values, square),
         _log_positive_part(graph, complement, square),
     )
+
+
+def _squared_distances(graph: GraphBuilder, rows: str, landmarks: np.ndarray) -> str:
+    own = graph.reduce("ReduceSum", graph.apply("Mul", rows, rows), 1)
+    cross = graph.apply("MatMul", rows, graph.constant(-2 * landmarks.T))
+    lengths = graph.constant(np.square(landmarks).sum(axis=1))
+    squares = graph.apply("Add", graph.apply("Add", cross, own), lengths)
+    return graph.apply("Max", squares, graph.constant(np.float64(0)))
+
+
+def _absolute_distances(graph: GraphBuilder, rows: str, landmarks: np.ndarray) -> str:
+    """Sums of absolute differences, column by column: all at once would be a large tensor."""
+
+    def add_column(inner: GraphBuilder, so_far: str, items: list[str]) -> str:
+        of_rows, of_landmarks = inner.reshape(items[0], -1, 1), items[1]
+        apart = inner.apply("Abs", inner.apply("Sub", of_rows, of_landmarks))
+        return inner.apply("Add", so_far, apart)
+
+    first = graph.apply("Gather", rows, graph.constant(np.array([0])), axis=1)
+    start = graph.apply("Mul", first, graph.constant(np.zeros((1, len(landmarks)))))
+    return graph.fold(add_column, start, [rows, graph.constant(landmarks.T)], axes=[1, 0])
 
 
 def _log_positive_part(graph: GraphBuilder, values: str, square: np.ndarray) -> str:

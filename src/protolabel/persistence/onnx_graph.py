@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,13 @@ class GraphBuilder:
     ----------
     onnx : module
         The imported ``onnx`` package.
+    prefix : str, default=""
+        Of all names, which a graph inside another one must not share with it.
     """
 
-    def __init__(self, onnx: Any) -> None:
+    def __init__(self, onnx: Any, prefix: str = "") -> None:
+        self._onnx = onnx
+        self._prefix = prefix
         self._helper = onnx.helper
         self._numpy_helper = onnx.numpy_helper
         self._types = onnx.TensorProto
@@ -33,7 +38,7 @@ class GraphBuilder:
     def constant(self, values: Any) -> str:
         """Store an array."""
         array = np.asarray(values)
-        name = f"constant_{len(self.constants)}"
+        name = f"{self._prefix}constant_{len(self.constants)}"
         self.n_bytes += array.nbytes
         if self.n_bytes > MAX_BYTES:
             raise ValueError(
@@ -46,7 +51,7 @@ class GraphBuilder:
 
     def apply(self, operation: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add an operation on named values."""
-        name = f"{operation.lower()}_{len(self.nodes)}"
+        name = f"{self._prefix}{operation.lower()}_{len(self.nodes)}"
         self.nodes.append(
             self._helper.make_node(operation, list(inputs), [name], domain=domain, **attributes)
         )
@@ -65,6 +70,40 @@ class GraphBuilder:
         """Convert to single or double precision."""
         to = self._types.DOUBLE if dtype is np.float64 else self._types.FLOAT
         return self.apply("Cast", value, to=to)
+
+    def fold(
+        self,
+        step: Callable[[GraphBuilder, str, list[str]], str],
+        start: str,
+        sequences: list[str],
+        axes: list[int],
+    ) -> str:
+        """Take a value through the items of sequences, in double precision.
+
+        Parameters
+        ----------
+        step : callable
+            From a builder, the value so far and one item of each sequence to the next value.
+        start : str
+        sequences : list of str
+        axes : list of int
+            Along which each sequence has its items.
+        """
+        inner = GraphBuilder(self._onnx, f"{self._prefix}fold{len(self.nodes)}_")
+        names = [f"{inner._prefix}{part}" for part in ("so_far", *map(str, range(len(axes))))]
+        result = f"{inner._prefix}next"
+        inner.name(step(inner, names[0], names[1:]), result)
+        self.n_bytes += inner.n_bytes
+        values = [
+            self._helper.make_tensor_value_info(name, self._types.DOUBLE, None)
+            for name in (*names, result)
+        ]
+        body = self._helper.make_graph(
+            inner.nodes, inner._prefix, values[:-1], values[-1:], inner.constants
+        )
+        return self.apply(
+            "Scan", start, *sequences, body=body, num_scan_inputs=len(axes), scan_input_axes=axes
+        )
 
     def name(self, value: str, name: str) -> None:
         """Make a value an output under a name of its own."""
