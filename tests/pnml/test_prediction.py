@@ -157,3 +157,14 @@ def test_densities_of_far_and_slightly_negative_squares_are_finite():
     assert torch.isfinite(density).all()
     assert torch.isfinite(squares.grad).all()
     assert squares.grad.flatten()[2] == 0
+
+
+def test_shares_too_small_for_a_number_leave_density_and_slope_alone():
+    near, far = 4.0, 1e6
+    squares = torch.tensor([near, far, far, near]).view(1, 1, 1, 4, 1).requires_grad_()
+    weights = torch.tensor([0.0, 0.0, LOG_ZERO, LOG_ZERO]).view(1, 1, 1, 4)
+    density = log_densities(squares, weights)
+    density.sum().backward()
+    assert density.item() == pytest.approx(-2.0, abs=1e-6)
+    assert squares.grad.flatten()[0].item() == pytest.approx(-0.25, abs=1e-6)
+    assert squares.grad.flatten()[1:].abs().max() < 1e-20

@@ -11,6 +11,8 @@ from protolabel.pnml.distance import root_offset
 
 # Distances of a chunk of labels, in entries: half a megabyte, a part of a core's own cache.
 _CHUNK_ENTRIES = 2**17
+# Logarithm of a share that changes no sum, in double precision either.
+_LEAST_SCORE = -50.0
 
 
 def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor) -> Tensor:
@@ -119,7 +121,8 @@ def _fill_mixture(
     """Log density of several prototypes, and its slope in each squared distance."""
     joint = torch.sub(log_weight[..., None], distance, out=slope)
     highest = joint.amax(2, keepdim=True)
-    total = joint.sub_(highest).exp_().sum(2, keepdim=True)
+    # Exponentials of unused or far slots would underflow, which takes a hundred times as long.
+    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(2, keepdim=True)
     torch.add(total.log(), highest, out=density.unsqueeze(2))
     # The slope of the density in the distance is minus the share of the prototype.
     slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
