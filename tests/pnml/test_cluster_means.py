@@ -19,8 +19,8 @@ def problem(generator):
     weights = torch.ones(2, 20, dtype=torch.float64)
     weights[0, 15:] = 0
     embeddings = torch.randn(2, 20, 4, generator=generator, dtype=torch.float64)
-    shares = torch.rand(6, 20, 3, generator=generator, dtype=torch.float64)
-    shares[:, :, 2] *= torch.rand(6, 20, generator=generator) > 0.5
+    shares = torch.rand(20, 6, 3, generator=generator, dtype=torch.float64)
+    shares[:, :, 2] *= torch.rand(20, 6, generator=generator) > 0.5
     return embeddings, shares / shares.sum(-1, keepdim=True), Components.of(labels, weights)
 
 
@@ -40,20 +40,23 @@ def naive_means(embeddings, shares, members):
 @pytest.mark.parametrize("rates", RATES)
 def test_means_equal_the_loops(problem, generator, monkeypatch, rates, entries):
     monkeypatch.setattr(module, "_GATHERED_ENTRIES", entries)
+    monkeypatch.setattr(module, "_SHARE_ENTRIES", entries)
     embeddings, shares, components = problem
     components = components.drawn(*rates, generator)
     for member in range(2):
         positions, mass = cluster_means(embeddings[member], shares, components, member)
         members = components.membership(member)
         for side, label in np.ndindex(2, 6):
-            sums, expected = naive_means(embeddings[member], shares[label], members[side, label])
+            sums, expected = naive_means(embeddings[member], shares[:, label], members[side, label])
             assert np.allclose(mass[label, side].numpy(), expected)
             found = positions[label, side].numpy() * expected[:, None]
             assert np.allclose(found, sums)
 
 
+@pytest.mark.parametrize("entries", [100, 2**19])
 @pytest.mark.parametrize("rates", RATES)
-def test_means_pass_their_gradient(problem, generator, rates):
+def test_means_pass_their_gradient(problem, generator, monkeypatch, rates, entries):
+    monkeypatch.setattr(module, "_SHARE_ENTRIES", entries)
     embeddings, shares, components = problem
     components = components.drawn(*rates, generator)
     points = embeddings[1].clone().requires_grad_()

@@ -175,7 +175,7 @@ def test_kept_responsibilities_give_the_prototypes(blobs, rare_labels, settings)
     kept = cluster_components(embeddings, membership, chosen, keep_responsibilities=True)
     for k in range(labels.shape[1]):
         for side in (0, 1):
-            z = kept.responsibilities[k] * membership[side, k, :, None]
+            z = kept.responsibilities[:, k] * membership[side, k, :, None]
             assert torch.allclose(z.sum(0), found.mass[k, side])
             exists = found.exists[k, side]
             means = (z.mT @ embeddings)[exists] / z.sum(0)[exists, None]
@@ -196,8 +196,8 @@ def test_responsibilities_sum_to_one_for_members_and_prototypes_stay_inside(blob
         torch.from_numpy(embeddings), membership, settings(prototypes="multiple", concentration=0.5)
     )
     totals = found.responsibilities.sum(-1)
-    assert torch.allclose(totals[0, :10], torch.zeros(10, dtype=torch.float64))
-    assert torch.allclose(totals[0, 10:], torch.ones(80, dtype=torch.float64))
+    assert torch.allclose(totals[:10, 0], torch.zeros(10, dtype=torch.float64))
+    assert torch.allclose(totals[10:, 0], torch.ones(80, dtype=torch.float64))
     for side in (0, 1):
         members = embeddings[membership[side, 0].numpy()]
         inside = without.prototypes[0, side, found.exists[0, side]].numpy()

@@ -45,7 +45,7 @@ class Clustering:
     """Prototypes of all components of one member.
 
     ``prototypes`` (n_labels, 2, n_slots, dim), ``exists`` and ``mass`` (n_labels, 2, n_slots);
-    ``responsibilities`` (n_labels, n_rows, n_slots) over the slots of each row's own side. Only
+    ``responsibilities`` (n_rows, n_labels, n_slots) over the slots of each row's own side. Only
     one of prototypes and responsibilities is there: either is what the other gives.
     """
 
