@@ -41,9 +41,11 @@ class PrototypeSet:
 
     def positive_means(self) -> Tensor:
         """Unweighted mean of the positive prototypes of each label, (n_members, n_labels, dim)."""
-        exists = self.exists[:, :, 1, :, None]
-        counts = exists.sum(2).clamp_min(1)
-        return (self.positions[:, :, 1] * exists).sum(2) / counts
+        exists = self.exists.to(self.positions.dtype)
+        weights = exists / exists.sum(-1, keepdim=True).clamp_min(1)
+        weights[:, :, 0] = 0.0
+        # A product over both sides: the gradient of one of them would be written out in zeros.
+        return torch.matmul(weights.flatten(2)[:, :, None], self.positions.flatten(2, 3)).squeeze(2)
 
 
 def single_prototypes(embeddings: Tensor, labels: Tensor, row_weights: Tensor) -> PrototypeSet:
