@@ -69,3 +69,19 @@ def test_components_without_rows_have_no_mass_and_finite_means(problem):
     assert torch.isfinite(positions).all()
     assert mass[0, 1].sum() == 0
     assert mass[5, 0].sum() == 0
+
+
+def test_unused_slots_of_negative_components_can_be_left_out(problem, generator):
+    embeddings, shares, components = problem
+    components = components.drawn(0.6, 0.5, generator)
+    is_member = components.membership(1)[0].mT  # (n_rows, n_labels)
+    shares = torch.where(is_member[..., None], shares * torch.tensor([1.0, 1.0, 0.0]), shares)
+    points = embeddings[1].clone().requires_grad_()
+    whole = cluster_means(points, shares, components, 1)
+    for found, expected in zip(
+        cluster_means(points, shares, components, 1, n_negative_slots=2), whole, strict=True
+    ):
+        assert torch.allclose(found, expected)
+    assert gradcheck(
+        lambda e: cluster_means(e, shares, components, 1, n_negative_slots=2)[0], points
+    )

@@ -343,6 +343,33 @@ def test_the_cap_holds(blobs, settings):
     assert found.exists.sum(-1).max() == 5
 
 
+@pytest.mark.parametrize("negative", [1, 3, 8])
+def test_negative_components_have_a_cap_of_their_own(blobs, settings, negative):
+    embeddings, labels = blobs
+    chosen = settings(
+        prototypes="multiple",
+        cluster_variance=0.05,
+        assignment_temperature=20.0,
+        max_prototypes=5,
+        max_negative_prototypes=negative,
+    )
+    membership = both_sides(labels)
+    found = cluster_components(torch.from_numpy(embeddings), membership, chosen)
+    rule = found.rule
+    for label, side in np.ndindex(labels.shape[1], 2):
+        expected, masses = naive.cluster_component(
+            embeddings,
+            membership[side, label].numpy(),
+            rule.threshold,
+            rule.temperature,
+            cap=(negative, 5)[side],
+        )
+        exists = found.exists[label, side]
+        assert np.allclose(found.mass[label, side, exists], masses)
+        assert np.allclose(found.prototypes[label, side, exists], expected)
+    assert found.exists.sum(-1).amax(0).tolist() == [negative, 5]
+
+
 def test_the_order_of_the_rows_decides_which_become_prototypes():
     points = torch.tensor([[4.9], [3.0], [6.8]])
 

@@ -19,7 +19,12 @@ _SHARE_ENTRIES = 2**20
 
 
 def cluster_means(
-    embeddings: Tensor, responsibilities: Tensor, components: Components, position: int
+    embeddings: Tensor,
+    responsibilities: Tensor,
+    components: Components,
+    position: int,
+    *,
+    n_negative_slots: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Cluster means of one slice, with gradient to the embeddings.
 
@@ -32,6 +37,8 @@ def cluster_means(
         Rows to take the means over.
     position : int
         Number of the slice.
+    n_negative_slots : int or None
+        Slots that negative components use, the first ones; None for all.
 
     Returns
     -------
@@ -41,9 +48,9 @@ def cluster_means(
     apply: Any = _ClusterMeans.apply
     positives = components.of_slice(components.positives, position)
     rows, is_negative = components.drawn_rows, components.negatives_among_drawn(position)
-    means: tuple[Tensor, Tensor] = apply(
-        embeddings, responsibilities, positives, rows, is_negative.mT.contiguous()
-    )
+    n_slots = responsibilities.shape[2] if n_negative_slots is None else n_negative_slots
+    negatives = _Negatives(responsibilities[..., :n_slots], rows, is_negative.mT.contiguous())
+    means: tuple[Tensor, Tensor] = apply(embeddings, responsibilities, positives, negatives)
     return means
 
 
@@ -60,8 +67,7 @@ class _ClusterMeans(torch.autograd.Function):
         embeddings: Tensor,
         responsibilities: Tensor,
         positives: ComponentRows,
-        rows: Tensor | None,
-        is_negative: Tensor,
+        negatives: _Negatives,
     ) -> tuple[Tensor, Tensor]:
         _, n_labels, n_slots = responsibilities.shape
         dim = embeddings.shape[1]
@@ -74,24 +80,25 @@ class _ClusterMeans(torch.autograd.Function):
             for labels, members, shares, room in group.parts(buffer):
                 torch.index_select(embeddings, 0, members, out=room)
                 means[labels, 1] = torch.bmm(shares.mT, room.view(len(labels), -1, dim))
-        negatives = _Negatives(responsibilities, rows, is_negative)
-        sums = embeddings.new_zeros(n_labels * n_slots, dim)
+        used = negatives.responsibilities.shape[2]
+        sums = embeddings.new_zeros(n_labels * used, dim)
         for members, shares in negatives.parts():
             sums.addmm_(shares.mT, _taken(embeddings, members))
-            mass[:, 0] += shares.sum(0).view(n_labels, n_slots)
+            mass[:, 0, :used] += shares.sum(0).view(n_labels, used)
         ctx.negatives, ctx.shape = negatives, embeddings.shape
-        ctx.safe_mass = _above_zero(mass[:, 0])[..., None]
-        torch.div(sums.view(n_labels, n_slots, dim), ctx.safe_mass, out=means[:, 0])
+        ctx.safe_mass = _above_zero(mass[:, 0, :used])[..., None]
+        torch.div(sums.view(n_labels, used, dim), ctx.safe_mass, out=means[:, 0, :used])
         ctx.mark_non_differentiable(mass)
         return means, mass
 
     @staticmethod
     def backward(
         ctx: Any, gradient: Tensor, _mass_gradient: Tensor
-    ) -> tuple[Tensor, None, None, None, None]:
+    ) -> tuple[Tensor, None, None, None]:
         by_embeddings = gradient.new_zeros(ctx.shape)
         dim = ctx.shape[1]
-        by_sums = (gradient[:, 0] / ctx.safe_mass).view(-1, dim)
+        used = ctx.safe_mass.shape[1]
+        by_sums = (gradient[:, 0, :used] / ctx.safe_mass).view(-1, dim)
         for members, shares in ctx.negatives.parts():
             by_embeddings[members] = torch.mm(shares, by_sums)
         buffer = _room_for_rows(by_embeddings)
@@ -100,7 +107,7 @@ class _ClusterMeans(torch.autograd.Function):
                 by_rows = room.view(len(labels), -1, dim)
                 torch.bmm(shares, gradient[labels, 1], out=by_rows)
                 by_embeddings.index_add_(0, members, room)
-        return by_embeddings, None, None, None, None
+        return by_embeddings, None, None, None
 
 
 @dataclass(frozen=True)
@@ -166,7 +173,7 @@ class _Group:
 def _groups(responsibilities: Tensor, members: ComponentRows) -> Iterator[_Group]:
     """Components with rows, the largest first; none is padded by more than a third and a bit."""
     n_rows, n_labels, n_slots = responsibilities.shape
-    flat = responsibilities.view(n_rows * n_labels, n_slots)
+    flat = responsibilities.reshape(n_rows * n_labels, n_slots)
     counts, order = torch.sort(members.counts, descending=True)
     sizes = counts.tolist()
     start = 0

@@ -48,7 +48,9 @@ def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor)
     return (ratio + log_prior_odds[..., None]).mT
 
 
-def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False) -> Tensor:
+def log_densities(
+    squares: Tensor, log_weights: Tensor, n_negative: int, *, squared: bool = False
+) -> Tensor:
     """Log of the mixture density of each component, up to the constant that both sides share.
 
     What :func:`label_logits` takes the difference of, from squared distances and in few passes:
@@ -56,9 +58,11 @@ def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False
 
     Parameters
     ----------
-    squares : Tensor of shape (n_members, n_labels, 2, n_slots, n_rows)
+    squares : Tensor of shape (n_members, n_labels, n_slots, n_rows)
         Squared distances, see :func:`protolabel.pnml.distance.label_squares`.
-    log_weights : Tensor of shape (n_members, n_labels, 2, n_slots)
+    log_weights : Tensor of shape (n_members, n_labels, n_slots)
+    n_negative : int
+        How many of the slots, the first ones, are of the negative component.
     squared : bool, default=False
         Leave the square root of Eq. 10 out.
 
@@ -69,12 +73,12 @@ def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False
     Examples
     --------
     >>> import torch
-    >>> squares = torch.tensor([4.0, 4.0]).view(1, 1, 1, 2, 1)
-    >>> round(log_densities(squares, torch.zeros(1, 1, 1, 2)).item(), 4)
-    -1.3069
+    >>> squares = torch.tensor([9.0, 4.0, 4.0]).view(1, 1, 3, 1)
+    >>> [round(d, 4) for d in log_densities(squares, torch.zeros(1, 1, 3), 1).flatten().tolist()]
+    [-3.0, -1.3069]
     """
     apply: Any = _LogDensities.apply
-    density: Tensor = apply(squares, log_weights, squared)
+    density: Tensor = apply(squares, log_weights, n_negative, squared)
     return density
 
 
@@ -82,33 +86,42 @@ class _LogDensities(torch.autograd.Function):
     """Log-sum-exp over slots of log w - d; its slope in each squared distance is kept."""
 
     @staticmethod
-    def forward(ctx: Any, squares: Tensor, log_weights: Tensor, squared: bool) -> Tensor:
+    def forward(
+        ctx: Any, squares: Tensor, log_weights: Tensor, n_negative: int, squared: bool
+    ) -> Tensor:
         n_slots, n_rows = squares.shape[-2:]
-        densities = squares.new_empty(*squares.shape[:-2], n_rows)
+        densities = squares.new_empty(*squares.shape[:-2], 2, n_rows)
         slopes = torch.empty_like(squares)
-        size = max(1, _CHUNK_ENTRIES // (2 * n_slots * n_rows or 1))
+        sides = (slice(n_negative), slice(n_negative, None))
+        size = max(1, _CHUNK_ENTRIES // (n_slots * n_rows or 1))
         parts = (t.flatten(0, 1).split(size) for t in (squares, log_weights, densities, slopes))
         for square, log_weight, density, slope in zip(*parts, strict=True):
             distance = square.clamp_min(0)
             if not squared:
                 distance = distance.add_(root_offset(square.dtype)).sqrt_()
-            fill = _fill_single if n_slots == 1 else _fill_mixture
-            fill(distance, log_weight, squared, density, slope)
+            for side, own in enumerate(sides):
+                part = distance[:, own]
+                fill = _fill_single if part.shape[1] == 1 else _fill_mixture
+                fill(part, log_weight[:, own], squared, density[:, side], slope[:, own])
             torch.ops.aten.threshold_backward.grad_input(slope, square, 0.0, grad_input=slope)
         ctx.save_for_backward(slopes)
+        ctx.sides = sides
         return densities
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         (slopes,) = ctx.saved_tensors
-        return slopes * gradient[..., None, :], None, None
+        by_squares = torch.empty_like(slopes)
+        for side, own in enumerate(ctx.sides):
+            torch.mul(slopes[:, :, own], gradient[:, :, side, None], out=by_squares[:, :, own])
+        return by_squares, None, None, None
 
 
 def _fill_single(
     distance: Tensor, log_weight: Tensor, squared: bool, density: Tensor, slope: Tensor
 ) -> None:
     """Log density of one prototype, and its slope in the squared distance."""
-    torch.sub(log_weight, distance.squeeze(2), out=density)
+    torch.sub(log_weight, distance.squeeze(1), out=density)
     if squared:
         slope.fill_(-1.0)
     else:
@@ -120,10 +133,10 @@ def _fill_mixture(
 ) -> None:
     """Log density of several prototypes, and its slope in each squared distance."""
     joint = torch.sub(log_weight[..., None], distance, out=slope)
-    highest = joint.amax(2, keepdim=True)
+    highest = joint.amax(1, keepdim=True)
     # Exponentials of unused or far slots would underflow, which takes a hundred times as long.
-    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(2, keepdim=True)
-    torch.add(total.log(), highest, out=density.unsqueeze(2))
+    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(1, keepdim=True)
+    torch.add(total.log(), highest, out=density.unsqueeze(1))
     # The slope of the density in the distance is minus the share of the prototype.
     slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
 
