@@ -200,7 +200,7 @@ class PrototypeNetwork(nn.Module):
         if plain:
             weights, n_negative = prototypes.log_weights.flatten(2), n_slots
             # Not in predictions, where products of another size would round differently.
-            if torch.is_grad_enabled():
+            if n_slots > 1 and torch.is_grad_enabled():
                 flat, weights, n_negative = prototypes.without_unused()
             squares = label_squares(embeddings, flat, metric)
             density = log_densities(squares, weights, n_negative, squared=squared)

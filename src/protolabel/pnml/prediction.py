@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -92,36 +93,50 @@ class _LogDensities(torch.autograd.Function):
         n_slots, n_rows = squares.shape[-2:]
         densities = squares.new_empty(*squares.shape[:-2], 2, n_rows)
         slopes = torch.empty_like(squares)
-        sides = (slice(n_negative), slice(n_negative, None))
         size = max(1, _CHUNK_ENTRIES // (n_slots * n_rows or 1))
         parts = (t.flatten(0, 1).split(size) for t in (squares, log_weights, densities, slopes))
         for square, log_weight, density, slope in zip(*parts, strict=True):
             distance = square.clamp_min(0)
             if not squared:
                 distance = distance.add_(root_offset(square.dtype)).sqrt_()
-            for side, own in enumerate(sides):
-                part = distance[:, own]
-                fill = _fill_single if part.shape[1] == 1 else _fill_mixture
-                fill(part, log_weight[:, own], squared, density[:, side], slope[:, own])
+            slots = (_slots_of_sides(t, n_negative) for t in (distance, log_weight, slope))
+            sides = zip(*slots, _sides(density, n_negative, n_slots), strict=True)
+            for own_distance, own_weight, own_slope, own_density in sides:
+                fill = _fill_single if own_distance.shape[-2] == 1 else _fill_mixture
+                fill(own_distance, own_weight, squared, own_density, own_slope)
             torch.ops.aten.threshold_backward.grad_input(slope, square, 0.0, grad_input=slope)
         ctx.save_for_backward(slopes)
-        ctx.sides = sides
+        ctx.n_negative = n_negative
         return densities
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         (slopes,) = ctx.saved_tensors
         by_squares = torch.empty_like(slopes)
-        for side, own in enumerate(ctx.sides):
-            torch.mul(slopes[:, :, own], gradient[:, :, side, None], out=by_squares[:, :, own])
+        slots = (_slots_of_sides(t.flatten(0, 1), ctx.n_negative) for t in (slopes, by_squares))
+        sides = _sides(gradient.flatten(0, 1), ctx.n_negative, slopes.shape[2])
+        for slope, out, by_density in zip(*slots, sides, strict=True):
+            torch.mul(slope, by_density.unsqueeze(-2), out=out)
         return by_squares, None, None, None
+
+
+def _slots_of_sides(values: Tensor, n_negative: int) -> Sequence[Tensor]:
+    """Slots, the second axis, of each side; of both in one tensor where they are as many."""
+    if 2 * n_negative == values.shape[1]:
+        return (values.unflatten(1, (2, n_negative)),)
+    return values[:, :n_negative], values[:, n_negative:]
+
+
+def _sides(densities: Tensor, n_negative: int, n_slots: int) -> Sequence[Tensor]:
+    """Densities (n_labels, 2, n_rows) as :func:`_slots_of_sides` gives their slots."""
+    return (densities,) if 2 * n_negative == n_slots else densities.unbind(1)
 
 
 def _fill_single(
     distance: Tensor, log_weight: Tensor, squared: bool, density: Tensor, slope: Tensor
 ) -> None:
     """Log density of one prototype, and its slope in the squared distance."""
-    torch.sub(log_weight, distance.squeeze(1), out=density)
+    torch.sub(log_weight, distance.squeeze(-2), out=density)
     if squared:
         slope.fill_(-1.0)
     else:
@@ -133,10 +148,10 @@ def _fill_mixture(
 ) -> None:
     """Log density of several prototypes, and its slope in each squared distance."""
     joint = torch.sub(log_weight[..., None], distance, out=slope)
-    highest = joint.amax(1, keepdim=True)
+    highest = joint.amax(-2, keepdim=True)
     # Exponentials of unused or far slots would underflow, which takes a hundred times as long.
-    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(1, keepdim=True)
-    torch.add(total.log(), highest, out=density.unsqueeze(1))
+    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(-2, keepdim=True)
+    torch.add(total.log(), highest, out=density.unsqueeze(-2))
     # The slope of the density in the distance is minus the share of the prototype.
     slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
 
