@@ -86,6 +86,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Divisor of the squared distances in the soft assignment; None for twice the variance.
     max_prototypes : int, default=20
         Largest number of prototypes of a component.
+    max_negative_prototypes : int or None, default=None
+        The same for negative components, the rows without a label; None for
+        ``max_prototypes``. Fewer of them take less time in training.
     n_clustering : int, default=1
         Rounds of growth and re-estimation (``ite_clustering``).
     prototype_update : {"step", "epoch", "stale"}, default="stale"
@@ -223,6 +226,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         cluster_variance: Literal["effective", "within", "trainable"] | float = "effective",
         assignment_temperature: float | None = None,
         max_prototypes: int = 20,
+        max_negative_prototypes: int | None = None,
         n_clustering: int = 1,
         prototype_update: Literal["step", "epoch", "stale"] = "stale",
         positive_rate: float = 1.0,
@@ -271,6 +275,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         self.cluster_variance = cluster_variance
         self.assignment_temperature = assignment_temperature
         self.max_prototypes = max_prototypes
+        self.max_negative_prototypes = max_negative_prototypes
         self.n_clustering = n_clustering
         self.prototype_update = prototype_update
         self.positive_rate = positive_rate

@@ -175,7 +175,7 @@ def test_kept_responsibilities_give_the_prototypes(blobs, rare_labels, settings)
     kept = cluster_components(embeddings, membership, chosen, keep_responsibilities=True)
     for k in range(labels.shape[1]):
         for side in (0, 1):
-            z = kept.responsibilities[k] * membership[side, k, :, None]
+            z = kept.responsibilities[:, k] * membership[side, k, :, None]
             assert torch.allclose(z.sum(0), found.mass[k, side])
             exists = found.exists[k, side]
             means = (z.mT @ embeddings)[exists] / z.sum(0)[exists, None]
@@ -196,8 +196,8 @@ def test_responsibilities_sum_to_one_for_members_and_prototypes_stay_inside(blob
         torch.from_numpy(embeddings), membership, settings(prototypes="multiple", concentration=0.5)
     )
     totals = found.responsibilities.sum(-1)
-    assert torch.allclose(totals[0, :10], torch.zeros(10, dtype=torch.float64))
-    assert torch.allclose(totals[0, 10:], torch.ones(80, dtype=torch.float64))
+    assert torch.allclose(totals[:10, 0], torch.zeros(10, dtype=torch.float64))
+    assert torch.allclose(totals[10:, 0], torch.ones(80, dtype=torch.float64))
     for side in (0, 1):
         members = embeddings[membership[side, 0].numpy()]
         inside = without.prototypes[0, side, found.exists[0, side]].numpy()
@@ -341,6 +341,33 @@ def test_the_cap_holds(blobs, settings):
         settings(prototypes="multiple", concentration=1.0, cluster_variance=1e-3, max_prototypes=5),
     )
     assert found.exists.sum(-1).max() == 5
+
+
+@pytest.mark.parametrize("negative", [1, 3, 8])
+def test_negative_components_have_a_cap_of_their_own(blobs, settings, negative):
+    embeddings, labels = blobs
+    chosen = settings(
+        prototypes="multiple",
+        cluster_variance=0.05,
+        assignment_temperature=20.0,
+        max_prototypes=5,
+        max_negative_prototypes=negative,
+    )
+    membership = both_sides(labels)
+    found = cluster_components(torch.from_numpy(embeddings), membership, chosen)
+    rule = found.rule
+    for label, side in np.ndindex(labels.shape[1], 2):
+        expected, masses = naive.cluster_component(
+            embeddings,
+            membership[side, label].numpy(),
+            rule.threshold,
+            rule.temperature,
+            cap=(negative, 5)[side],
+        )
+        exists = found.exists[label, side]
+        assert np.allclose(found.mass[label, side, exists], masses)
+        assert np.allclose(found.prototypes[label, side, exists], expected)
+    assert found.exists.sum(-1).amax(0).tolist() == [negative, 5]
 
 
 def test_the_order_of_the_rows_decides_which_become_prototypes():

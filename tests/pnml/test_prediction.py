@@ -114,46 +114,61 @@ def test_log_densities_equal_the_log_of_the_sum_where_slots_are_unused_or_far():
     assert torch.allclose(found.double(), expected, rtol=1e-6, atol=1e-4)
 
 
-@pytest.fixture(params=[1, 4])
+@pytest.fixture(params=[(1, 1), (4, 4), (1, 3), (5, 2)])
 def squares_and_weights(request, generator):
-    """Two members, three labels, one or four slots (some unused on one side), five rows."""
-    heads = (2, 3, 2, request.param)
+    """Two members, three labels, slots of both sides (some unused on one side), five rows."""
+    n_negative, n_positive = request.param
+    heads = (2, 3, n_negative + n_positive)
     squares = 9 * torch.rand(*heads, 5, generator=generator, dtype=torch.float64) + 0.1
     log_weights = torch.randn(*heads, generator=generator, dtype=torch.float64)
-    log_weights[0, 1, 1, 2:] = LOG_ZERO
-    return squares, log_weights
+    log_weights[0, 1, n_negative + 2 :] = LOG_ZERO
+    return squares, log_weights, n_negative
 
 
 @pytest.mark.parametrize("entries", [1, 2**17])
 @pytest.mark.parametrize("squared", [False, True])
-def test_densities_give_the_logits_of_distances(squares_and_weights, monkeypatch, squared, entries):
+def test_densities_are_logs_of_sums_of_both_sides(
+    squares_and_weights, monkeypatch, squared, entries
+):
     monkeypatch.setattr("protolabel.pnml.prediction._CHUNK_ENTRIES", entries)
-    squares, log_weights = squares_and_weights
-    density = log_densities(squares, log_weights, squared=squared)
+    squares, log_weights, n_negative = squares_and_weights
+    density = log_densities(squares, log_weights, n_negative, squared=squared)
     distances = squares if squared else (squares + 1e-12).sqrt()
-    expected = label_logits(distances.permute(0, 1, 4, 2, 3), log_weights, torch.zeros(2, 3))
-    assert torch.allclose((density[:, :, 1] - density[:, :, 0]).mT, expected)
+    joint = log_weights[..., None] - distances
+    for side, part in enumerate((joint[:, :, :n_negative], joint[:, :, n_negative:])):
+        assert torch.allclose(density[:, :, side], torch.logsumexp(part, dim=2))
 
 
 @pytest.mark.parametrize("squared", [False, True])
 def test_gradients_of_the_densities(squares_and_weights, squared):
-    squares, log_weights = squares_and_weights
+    squares, log_weights, n_negative = squares_and_weights
     squares.requires_grad_()
-    assert gradcheck(lambda s: log_densities(s, log_weights, squared=squared), squares)
+    assert gradcheck(lambda s: log_densities(s, log_weights, n_negative, squared=squared), squares)
 
 
 def test_a_slightly_negative_square_of_a_single_prototype_has_no_slope():
-    squares = torch.tensor([-1e-9, 4.0]).view(1, 1, 2, 1, 1).requires_grad_()
-    density = log_densities(squares, torch.zeros(1, 1, 2, 1))
+    squares = torch.tensor([-1e-9, 4.0]).view(1, 1, 2, 1).requires_grad_()
+    density = log_densities(squares, torch.zeros(1, 1, 2), 1)
     density.sum().backward()
     assert torch.isfinite(density).all()
     assert squares.grad.flatten().tolist() == [0.0, pytest.approx(-0.25)]
 
 
 def test_densities_of_far_and_slightly_negative_squares_are_finite():
-    squares = torch.tensor([1e8, 1e8, -1e-9, 4.0]).view(1, 1, 1, 4, 1).requires_grad_()
-    density = log_densities(squares, torch.zeros(1, 1, 1, 4))
+    squares = torch.tensor([9.0, 1e8, 1e8, -1e-9, 4.0]).view(1, 1, 5, 1).requires_grad_()
+    density = log_densities(squares, torch.zeros(1, 1, 5), 1)
     density.sum().backward()
     assert torch.isfinite(density).all()
     assert torch.isfinite(squares.grad).all()
-    assert squares.grad.flatten()[2] == 0
+    assert squares.grad.flatten()[3] == 0
+
+
+def test_shares_too_small_for_a_number_leave_density_and_slope_alone():
+    near, far = 4.0, 1e6
+    squares = torch.tensor([9.0, near, far, far, near]).view(1, 1, 5, 1).requires_grad_()
+    weights = torch.tensor([0.0, 0.0, 0.0, LOG_ZERO, LOG_ZERO]).view(1, 1, 5)
+    density = log_densities(squares, weights, 1)
+    density[0, 0, 1].sum().backward()
+    assert density[0, 0, 1].item() == pytest.approx(-2.0, abs=1e-6)
+    assert squares.grad.flatten()[1].item() == pytest.approx(-0.25, abs=1e-6)
+    assert squares.grad.flatten()[2:].abs().max() < 1e-20

@@ -91,3 +91,39 @@ def test_positive_means_ignore_unused_slots():
     log_weights[0, 0, 1, 2] = LOG_ZERO
     expected = positions[0, 0, 1, :2].mean(0)
     assert torch.allclose(PrototypeSet(positions, log_weights).positive_means()[0, 0], expected)
+
+
+def prototypes_with_unused_slots(generator):
+    """Two members, three labels; slots 2 and 3 are unused on the negative sides, 3 on both."""
+    positions = torch.randn(2, 3, 2, 4, 5, generator=generator, dtype=torch.float64)
+    exists = torch.rand(2, 3, 2, 4, generator=generator) > 0.3
+    exists[:, :, 0, 1], exists[:, :, 1, 2] = True, True
+    exists[:, :, 0, 2:], exists[:, :, 1, 3:] = False, False
+    log_weights = torch.randn(2, 3, 2, 4, generator=generator, dtype=torch.float64)
+    return positions, torch.where(exists, log_weights, LOG_ZERO)
+
+
+def test_slots_that_no_label_uses_are_left_out(generator):
+    positions, log_weights = prototypes_with_unused_slots(generator)
+    flat, weights, n_negative = PrototypeSet(positions, log_weights).without_unused()
+    assert n_negative == 2
+    assert torch.equal(flat[:, :, :2], positions[:, :, 0, :2])
+    assert torch.equal(flat[:, :, 2:], positions[:, :, 1, :3])
+    assert torch.equal(weights[:, :, :2], log_weights[:, :, 0, :2])
+    assert torch.equal(weights[:, :, 2:], log_weights[:, :, 1, :3])
+
+
+def test_gradients_reach_the_slots_in_use_and_the_positive_means(generator):
+    positions, log_weights = prototypes_with_unused_slots(generator)
+    positions.requires_grad_()
+    assert gradcheck(lambda p: PrototypeSet(p, log_weights).without_unused()[0], positions)
+    assert gradcheck(lambda p: PrototypeSet(p, log_weights).positive_means(), positions)
+
+
+def test_positive_means_equal_the_mean_of_the_positive_slots_in_use(generator):
+    positions, log_weights = prototypes_with_unused_slots(generator)
+    found = PrototypeSet(positions, log_weights).positive_means()
+    exists = log_weights > LOG_ZERO / 2
+    for member, label in np.ndindex(2, 3):
+        used = positions[member, label, 1, exists[member, label, 1]]
+        assert torch.allclose(found[member, label], used.mean(0))

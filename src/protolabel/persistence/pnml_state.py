@@ -28,7 +28,7 @@ _PREFIX = "network."
 # What a network keeps to take up new labels with; files of version 1 do not have it.
 _MOMENTS = {"mean_embedding", "covariance"}
 # What a setting was, in effect, before the format knew it; for files written without it.
-SETTINGS_BEFORE: dict[str, Any] = {}
+SETTINGS_BEFORE: dict[str, Any] = {"max_negative_prototypes": None}
 
 
 def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle)
     expected = network_specs(settings, scaler.n_columns, n_labels, n_members)
     slots_shape = bundle.tensors.spec(_PREFIX + "log_weights").shape
     n_slots = slots_shape[-1] if slots_shape else 0
-    if not 1 <= n_slots <= max(settings.max_prototypes, 1):
+    if not 1 <= n_slots <= max(settings.most_prototypes):
         bundle.refuse(f"the network has {n_slots} prototypes a component")
     heads = expected["log_prior_odds"].shape
     expected["log_weights"] = TensorSpec("F64", (*heads, 2, n_slots))

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from protolabel.pnml.growth import growth_pass, prototypes_of
+from protolabel.pnml.prototypes import slots_in_use
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.soft_assignment import (
     ComponentBatch,
@@ -45,7 +46,7 @@ class Clustering:
     """Prototypes of all components of one member.
 
     ``prototypes`` (n_labels, 2, n_slots, dim), ``exists`` and ``mass`` (n_labels, 2, n_slots);
-    ``responsibilities`` (n_labels, n_rows, n_slots) over the slots of each row's own side. Only
+    ``responsibilities`` (n_rows, n_labels, n_slots) over the slots of each row's own side. Only
     one of prototypes and responsibilities is there: either is what the other gives.
     """
 
@@ -54,6 +55,11 @@ class Clustering:
     mass: Tensor
     responsibilities: Tensor | None
     rule: CreationRule
+
+    @property
+    def n_negative_slots(self) -> int:
+        """Slots that negative components need; those behind them are unused."""
+        return slots_in_use(self.exists)[0]
 
 
 def cluster_components(
@@ -87,7 +93,7 @@ def cluster_components(
     starts, members = means.flatten(0, 1), membership.transpose(0, 1).reshape(-1, n_rows)
     grown = [
         _grow(centred, batch, starts[batch.components], rule, settings)
-        for batch in component_batches(members, _MAX_ENTRIES // settings.max_prototypes)
+        for batch in component_batches(members, _MAX_ENTRIES // max(settings.most_prototypes))
     ]
     n_slots = max([part.exists.shape[1] for part in grown], default=1)
     exists = torch.zeros((2 * n_labels, n_slots), dtype=torch.bool, device=members.device)
@@ -212,8 +218,9 @@ def _grow(
     points = batch.points(embeddings)
     prototypes, exists = means[:, None, :], batch.members.any(1, keepdim=True)
     threshold = torch.full((len(means),), rule.threshold, device=points.device)
+    most = torch.tensor(settings.most_prototypes, device=points.device)[batch.components % 2]
     for iteration in range(settings.n_clustering):
-        room = settings.max_prototypes - exists.sum(1)
+        room = most - exists.sum(1)
         created = growth_pass(points, batch.members, prototypes, exists, threshold, room)
         prototypes, exists = prototypes_of(points, prototypes, exists, created)
         grown = GrownBatch(batch, points, prototypes, exists, created)

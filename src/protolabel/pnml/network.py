@@ -198,8 +198,12 @@ class PrototypeNetwork(nn.Module):
             return (ratio + log_prior_odds[..., None]).mT
         flat = prototypes.positions.flatten(2, 3)
         if plain:
-            squares = label_squares(embeddings, flat, metric).unflatten(2, (2, n_slots))
-            density = log_densities(squares, prototypes.log_weights, squared=squared)
+            weights, n_negative = prototypes.log_weights.flatten(2), n_slots
+            # Not in predictions, where products of another size would round differently.
+            if n_slots > 1 and torch.is_grad_enabled():
+                flat, weights, n_negative = prototypes.without_unused()
+            squares = label_squares(embeddings, flat, metric)
+            density = log_densities(squares, weights, n_negative, squared=squared)
             return (density[:, :, 1] - density[:, :, 0] + log_prior_odds[..., None]).mT
         distances = label_distances(embeddings, flat, metric, squared=squared)
         distances = distances.unflatten(-1, (2, n_slots))

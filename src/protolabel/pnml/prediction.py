@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,6 +12,8 @@ from protolabel.pnml.distance import root_offset
 
 # Distances of a chunk of labels, in entries: half a megabyte, a part of a core's own cache.
 _CHUNK_ENTRIES = 2**17
+# Logarithm of a share that changes no sum, in double precision either.
+_LEAST_SCORE = -50.0
 
 
 def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor) -> Tensor:
@@ -46,7 +49,9 @@ def label_logits(distances: Tensor, log_weights: Tensor, log_prior_odds: Tensor)
     return (ratio + log_prior_odds[..., None]).mT
 
 
-def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False) -> Tensor:
+def log_densities(
+    squares: Tensor, log_weights: Tensor, n_negative: int, *, squared: bool = False
+) -> Tensor:
     """Log of the mixture density of each component, up to the constant that both sides share.
 
     What :func:`label_logits` takes the difference of, from squared distances and in few passes:
@@ -54,9 +59,11 @@ def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False
 
     Parameters
     ----------
-    squares : Tensor of shape (n_members, n_labels, 2, n_slots, n_rows)
+    squares : Tensor of shape (n_members, n_labels, n_slots, n_rows)
         Squared distances, see :func:`protolabel.pnml.distance.label_squares`.
-    log_weights : Tensor of shape (n_members, n_labels, 2, n_slots)
+    log_weights : Tensor of shape (n_members, n_labels, n_slots)
+    n_negative : int
+        How many of the slots, the first ones, are of the negative component.
     squared : bool, default=False
         Leave the square root of Eq. 10 out.
 
@@ -67,12 +74,12 @@ def log_densities(squares: Tensor, log_weights: Tensor, *, squared: bool = False
     Examples
     --------
     >>> import torch
-    >>> squares = torch.tensor([4.0, 4.0]).view(1, 1, 1, 2, 1)
-    >>> round(log_densities(squares, torch.zeros(1, 1, 1, 2)).item(), 4)
-    -1.3069
+    >>> squares = torch.tensor([9.0, 4.0, 4.0]).view(1, 1, 3, 1)
+    >>> [round(d, 4) for d in log_densities(squares, torch.zeros(1, 1, 3), 1).flatten().tolist()]
+    [-3.0, -1.3069]
     """
     apply: Any = _LogDensities.apply
-    density: Tensor = apply(squares, log_weights, squared)
+    density: Tensor = apply(squares, log_weights, n_negative, squared)
     return density
 
 
@@ -80,33 +87,56 @@ class _LogDensities(torch.autograd.Function):
     """Log-sum-exp over slots of log w - d; its slope in each squared distance is kept."""
 
     @staticmethod
-    def forward(ctx: Any, squares: Tensor, log_weights: Tensor, squared: bool) -> Tensor:
+    def forward(
+        ctx: Any, squares: Tensor, log_weights: Tensor, n_negative: int, squared: bool
+    ) -> Tensor:
         n_slots, n_rows = squares.shape[-2:]
-        densities = squares.new_empty(*squares.shape[:-2], n_rows)
+        densities = squares.new_empty(*squares.shape[:-2], 2, n_rows)
         slopes = torch.empty_like(squares)
-        size = max(1, _CHUNK_ENTRIES // (2 * n_slots * n_rows or 1))
+        size = max(1, _CHUNK_ENTRIES // (n_slots * n_rows or 1))
         parts = (t.flatten(0, 1).split(size) for t in (squares, log_weights, densities, slopes))
         for square, log_weight, density, slope in zip(*parts, strict=True):
             distance = square.clamp_min(0)
             if not squared:
                 distance = distance.add_(root_offset(square.dtype)).sqrt_()
-            fill = _fill_single if n_slots == 1 else _fill_mixture
-            fill(distance, log_weight, squared, density, slope)
+            slots = (_slots_of_sides(t, n_negative) for t in (distance, log_weight, slope))
+            sides = zip(*slots, _sides(density, n_negative, n_slots), strict=True)
+            for own_distance, own_weight, own_slope, own_density in sides:
+                fill = _fill_single if own_distance.shape[-2] == 1 else _fill_mixture
+                fill(own_distance, own_weight, squared, own_density, own_slope)
             torch.ops.aten.threshold_backward.grad_input(slope, square, 0.0, grad_input=slope)
         ctx.save_for_backward(slopes)
+        ctx.n_negative = n_negative
         return densities
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         (slopes,) = ctx.saved_tensors
-        return slopes * gradient[..., None, :], None, None
+        by_squares = torch.empty_like(slopes)
+        slots = (_slots_of_sides(t.flatten(0, 1), ctx.n_negative) for t in (slopes, by_squares))
+        sides = _sides(gradient.flatten(0, 1), ctx.n_negative, slopes.shape[2])
+        for slope, out, by_density in zip(*slots, sides, strict=True):
+            torch.mul(slope, by_density.unsqueeze(-2), out=out)
+        return by_squares, None, None, None
+
+
+def _slots_of_sides(values: Tensor, n_negative: int) -> Sequence[Tensor]:
+    """Slots, the second axis, of each side; of both in one tensor where they are as many."""
+    if 2 * n_negative == values.shape[1]:
+        return (values.unflatten(1, (2, n_negative)),)
+    return values[:, :n_negative], values[:, n_negative:]
+
+
+def _sides(densities: Tensor, n_negative: int, n_slots: int) -> Sequence[Tensor]:
+    """Densities (n_labels, 2, n_rows) as :func:`_slots_of_sides` gives their slots."""
+    return (densities,) if 2 * n_negative == n_slots else densities.unbind(1)
 
 
 def _fill_single(
     distance: Tensor, log_weight: Tensor, squared: bool, density: Tensor, slope: Tensor
 ) -> None:
     """Log density of one prototype, and its slope in the squared distance."""
-    torch.sub(log_weight, distance.squeeze(2), out=density)
+    torch.sub(log_weight, distance.squeeze(-2), out=density)
     if squared:
         slope.fill_(-1.0)
     else:
@@ -118,9 +148,10 @@ def _fill_mixture(
 ) -> None:
     """Log density of several prototypes, and its slope in each squared distance."""
     joint = torch.sub(log_weight[..., None], distance, out=slope)
-    highest = joint.amax(2, keepdim=True)
-    total = joint.sub_(highest).exp_().sum(2, keepdim=True)
-    torch.add(total.log(), highest, out=density.unsqueeze(2))
+    highest = joint.amax(-2, keepdim=True)
+    # Exponentials of unused or far slots would underflow, which takes a hundred times as long.
+    total = joint.sub_(highest).clamp_min_(_LEAST_SCORE).exp_().sum(-2, keepdim=True)
+    torch.add(total.log(), highest, out=density.unsqueeze(-2))
     # The slope of the density in the distance is minus the share of the prototype.
     slope.div_(total.neg_() if squared else total.mul_(-2).mul(distance))
 

@@ -7,7 +7,7 @@ A prototype set holds, for each member and label, the slots of the negative comp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -39,11 +39,60 @@ class PrototypeSet:
         """Labels with a prototype on both sides, (n_members, n_labels)."""
         return self.exists.any(-1).all(-1)
 
+    def without_unused(self) -> tuple[Tensor, Tensor, int]:
+        """Positions and log-weights with the slots of both sides in one row, and where they part.
+
+        Slots that no label uses are left out. Positions (n_members, n_labels, n_slots, dim),
+        with gradient; log-weights (n_members, n_labels, n_slots); the number of negative ones.
+        """
+        n_negative, n_positive = slots_in_use(self.exists)
+        if n_negative == n_positive == self.positions.shape[3]:
+            return self.positions.flatten(2, 3), self.log_weights.flatten(2), n_negative
+        weights = self.log_weights
+        joined = torch.cat([weights[:, :, 0, :n_negative], weights[:, :, 1, :n_positive]], dim=2)
+        apply: Any = _FirstSlots.apply
+        return apply(self.positions, n_negative, n_positive), joined, n_negative
+
     def positive_means(self) -> Tensor:
         """Unweighted mean of the positive prototypes of each label, (n_members, n_labels, dim)."""
-        exists = self.exists[:, :, 1, :, None]
-        counts = exists.sum(2).clamp_min(1)
-        return (self.positions[:, :, 1] * exists).sum(2) / counts
+        exists = self.exists.to(self.positions.dtype)
+        weights = exists / exists.sum(-1, keepdim=True).clamp_min(1)
+        weights[:, :, 0] = 0.0
+        # A product over both sides: the gradient of one of them would be written out in zeros.
+        return torch.matmul(weights.flatten(2)[:, :, None], self.positions.flatten(2, 3)).squeeze(2)
+
+
+class _FirstSlots(torch.autograd.Function):
+    """The first slots of each side in one row; plain slices would add up gradients of zeros."""
+
+    @staticmethod
+    def forward(ctx: Any, positions: Tensor, n_negative: int, n_positive: int) -> Tensor:
+        ctx.shape, ctx.n_slots = positions.shape, (n_negative, n_positive)
+        sides = positions.unbind(2)
+        return torch.cat([sides[0][:, :, :n_negative], sides[1][:, :, :n_positive]], dim=2)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        by_positions = gradient.new_empty(ctx.shape)
+        for side, part in enumerate(gradient.split(ctx.n_slots, dim=2)):
+            by_positions[:, :, side, : part.shape[2]] = part
+            by_positions[:, :, side, part.shape[2] :] = 0.0
+        return by_positions, None, None
+
+
+def slots_in_use(exists: Tensor) -> tuple[int, int]:
+    """Slots of the negative and the positive sides up to the last one in use, at least one.
+
+    Examples
+    --------
+    >>> import torch
+    >>> slots_in_use(torch.tensor([[[[True, False, False], [False, True, False]]]]))
+    (1, 2)
+    """
+    used = exists.flatten(0, -3).any(0)  # (2, n_slots)
+    numbers = torch.arange(1, used.shape[1] + 1, device=used.device)
+    negative, positive = (used * numbers).amax(1).clamp_min(1).tolist()
+    return negative, positive
 
 
 def single_prototypes(embeddings: Tensor, labels: Tensor, row_weights: Tensor) -> PrototypeSet:

@@ -49,6 +49,7 @@ class PNMLSettings:
     cluster_variance: ClusterVariance
     assignment_temperature: float | None
     max_prototypes: int
+    max_negative_prototypes: int | None
     n_clustering: int
     prototype_update: PrototypeUpdate
     positive_rate: float
@@ -85,7 +86,7 @@ class PNMLSettings:
         for name in ("learning_rate", "concentration"):
             value = getattr(self, name)
             _require(_is_number(value) and value > 0, name, value, "a number above 0")
-        for name in ("hidden_dim", "metric_rank", "support_size"):
+        for name in ("hidden_dim", "metric_rank", "support_size", "max_negative_prototypes"):
             value = getattr(self, name)
             holds = value is None or _is_count(value)
             _require(holds, name, value, "None or an integer of at least 1")
@@ -127,6 +128,12 @@ class PNMLSettings:
                 "leave_one_out=True is defined for single prototypes that are recomputed at every "
                 "step; use prototypes='single' and prototype_update='epoch'."
             )
+
+    @property
+    def most_prototypes(self) -> tuple[int, int]:
+        """Largest number of prototypes of a negative and of a positive component."""
+        negative = self.max_negative_prototypes
+        return self.max_prototypes if negative is None else negative, self.max_prototypes
 
     def metric_weight(self, n_labels: int) -> float:
         """Weight of the metric penalty beside the reduced cross-entropy.

@@ -197,14 +197,14 @@ def without_empty_clusters(exists: Tensor, mass: Tensor) -> Tensor:
 
 
 class JoinedShares:
-    """Soft assignments of all rows, (n_labels, n_rows, n_slots), written part by part.
+    """Soft assignments of all rows, (n_rows, n_labels, n_slots), written part by part.
 
     A row is a member of one side only, so the two sides of a label fit into one tensor. The
     parts that read all rows have to come before those with rows of their own.
     """
 
     def __init__(self, like: Tensor, n_labels: int, n_slots: int) -> None:
-        self._shares = like.new_empty(n_labels, len(like), n_slots)
+        self._shares = like.new_empty(len(like), n_labels, n_slots)
         self._is_open = [True] * n_labels
 
     def write(self, found: Assignment) -> None:
@@ -213,17 +213,17 @@ class JoinedShares:
         n_slots = found.shares.shape[1]
         if found.batch.rows is None:
             for label, shares in zip(labels.tolist(), found.shares, strict=True):
-                target = self._shares[label, :, :n_slots]
+                target = self._shares[:, label, :n_slots]
                 if self._is_open[label]:
                     target.copy_(shares.mT)
-                    self._shares[label, :, n_slots:] = 0.0
+                    self._shares[:, label, n_slots:] = 0.0
                 else:
                     target += shares.mT
                 self._is_open[label] = False
             return
         self._clear_open(labels)
         position, column = found.batch.members.nonzero().unbind(1)
-        cells = (labels[position], found.batch.rows[position, column])
+        cells = (found.batch.rows[position, column], labels[position])
         self._shares[..., :n_slots][cells] = found.shares[position, :, column]
 
     def finished(self) -> Tensor:
@@ -234,5 +234,5 @@ class JoinedShares:
     def _clear_open(self, labels: Tensor | range) -> None:
         for label in labels.tolist() if isinstance(labels, Tensor) else labels:
             if self._is_open[label]:
-                self._shares[label] = 0.0
+                self._shares[:, label] = 0.0
                 self._is_open[label] = False

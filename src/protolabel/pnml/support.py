@@ -98,6 +98,7 @@ def support_prototypes(
             clustering.responsibilities,
             support.components,
             position,
+            n_negative_slots=clustering.n_negative_slots,
         )
         # A cluster without a row in this support sits the step out.
         parts.append((positions, clustering.exists & (mass > 1e-12), mass))

@@ -390,7 +390,7 @@ def _restrict(clusterings: list[Clustering] | None, index: Tensor) -> list[Clust
         return None
     return [
         replace(
-            c, responsibilities=None if c.responsibilities is None else c.responsibilities[:, index]
+            c, responsibilities=None if c.responsibilities is None else c.responsibilities[index]
         )
         for c in clusterings
     ]
