@@ -26,11 +26,12 @@ from protolabel.companions.row_distances import (
     distances_by_products,
     gaussian_kernel,
     own_distances,
-    parts_of,
+    small_parts_of,
     unit_of_precision,
     weighted_rows,
 )
 from protolabel.companions.sparse_rows import part_of
+from protolabel.companions.uneven_matrix import UnevenMatrix
 from protolabel.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -85,7 +86,7 @@ class KernelRidge:
     def regression(self, X: Matrix) -> np.ndarray:
         """Regression values of every label; near 1 where it is present, near 0 where not."""
         values = np.empty((X.shape[0], len(self.intercept)))
-        for part in parts_of(X.shape[0], self.landmarks.shape[0]):
+        for part in small_parts_of(X.shape[0], self.landmarks.shape[0]):
             values[part] = self.kernel(part_of(X, part)) @ self.coefficients + self.intercept
         return values
 
@@ -106,9 +107,10 @@ class KernelRidge:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
-    def _transposed(self) -> tuple[Matrix, np.ndarray]:
+    def _transposed(self) -> tuple[Matrix | UnevenMatrix, np.ndarray]:
         """Landmarks as columns, and their squared lengths."""
-        return as_columns(self.landmarks, self.weights)
+        turned, squares = as_columns(self.landmarks, self.weights)
+        return UnevenMatrix.of(turned) if sp.issparse(turned) else turned, squares
 
 
 def fit_kernel_ridge(
@@ -243,8 +245,9 @@ def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
     >>> log_odds(np.array([0.5]), 0.01).tolist()
     [0.0]
     """
-    ratio = _positive_part(values, softness) / _positive_part(1 - values, softness)
-    return np.asarray(np.log(ratio))
+    # In one array, as the steps of a single row are short.
+    present, absent = _positive_part(np.array([values, 1 - values]), softness)
+    return np.asarray(np.log(present / absent))
 
 
 def _regression(

@@ -9,11 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
+from protolabel.companions.uneven_matrix import UnevenMatrix
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
+# The same in a core's own cache; products of fewer rows are slow.
+_CACHED_CELLS, _MIN_CHUNK_ROWS = 2**17, 64
 # Distances this small beside the lengths of rows are rounding: they would tell equal rows apart.
 _SMALLEST_DISTANCE = 1e-4
 
@@ -53,7 +56,15 @@ def unit_of_precision(X: Matrix, squares: np.ndarray) -> float:
 
 def parts_of(n_rows: int, n_landmarks: int) -> Iterator[slice]:
     """Rows whose kernel is computed at once."""
-    step = max(1, _CHUNK_CELLS // max(n_landmarks, 1))
+    return _slices(n_rows, max(1, _CHUNK_CELLS // max(n_landmarks, 1)))
+
+
+def small_parts_of(n_rows: int, n_landmarks: int) -> Iterator[slice]:
+    """The same where no more is wanted than a product with each part, which stays in the cache."""
+    return _slices(n_rows, max(_MIN_CHUNK_ROWS, _CACHED_CELLS // max(n_landmarks, 1)))
+
+
+def _slices(n_rows: int, step: int) -> Iterator[slice]:
     for start in range(0, n_rows, step):
         yield slice(start, start + step)
 
@@ -63,8 +74,12 @@ def distances_by_products(
 ) -> np.ndarray:
     """Squared distances to the columns of ``turned``, whose squared lengths are known."""
     X = X.astype(np.float64, copy=False)
-    is_sparse = sp.issparse(X) and sp.issparse(turned)
-    found = dense_product(X, turned) if is_sparse else np.asarray(X @ turned)
+    if isinstance(turned, UnevenMatrix):
+        found = turned.product(X if sp.issparse(X) else sp.csr_array(X))
+    elif sp.issparse(X) and sp.issparse(turned):
+        found = dense_product(X, turned)
+    else:
+        found = np.asarray(X @ turned)
     found *= -2
     found += squares
     found += row_squares(X, weights)[:, None]

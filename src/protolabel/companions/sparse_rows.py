@@ -43,8 +43,14 @@ def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
         rows = rows if weights is None else rows * weights
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     values = rows.data if weights is None else rows.data * weights[rows.indices]
-    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    return _sums(row_of, np.square(values), rows.shape[0])
+    return _sums(row_of_entries(rows), np.square(values), rows.shape[0])
+
+
+def row_of_entries(rows: sp.csr_array) -> np.ndarray:
+    """Row that each stored entry is in."""
+    if rows.shape[0] == 1:
+        return np.zeros(len(rows.indices), dtype=np.intp)
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
 def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
