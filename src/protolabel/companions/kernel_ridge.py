@@ -81,7 +81,10 @@ class KernelRidge:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
-        return log_odds(self.regression(X), self.softness)
+        scores = self.regression(X)
+        for part in small_parts_of(*scores.shape):
+            scores[part] = log_odds(scores[part], self.softness)
+        return scores
 
     def regression(self, X: Matrix) -> np.ndarray:
         """Regression values of every label; near 1 where it is present, near 0 where not."""

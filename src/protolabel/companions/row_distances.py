@@ -15,8 +15,8 @@ Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
-# The same in a core's own cache; products of fewer rows are slow.
-_CACHED_CELLS, _MIN_CHUNK_ROWS = 2**17, 64
+# The same for a core's own cache; products of fewer rows are slow.
+_CACHED_CELLS, _MIN_CHUNK_ROWS = 2**16, 128
 # Distances this small beside the lengths of rows are rounding: they would tell equal rows apart.
 _SMALLEST_DISTANCE = 1e-4
 
@@ -59,9 +59,9 @@ def parts_of(n_rows: int, n_landmarks: int) -> Iterator[slice]:
     return _slices(n_rows, max(1, _CHUNK_CELLS // max(n_landmarks, 1)))
 
 
-def small_parts_of(n_rows: int, n_landmarks: int) -> Iterator[slice]:
-    """The same where no more is wanted than a product with each part, which stays in the cache."""
-    return _slices(n_rows, max(_MIN_CHUNK_ROWS, _CACHED_CELLS // max(n_landmarks, 1)))
+def small_parts_of(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Rows that pass through several steps while they are in the cache."""
+    return _slices(n_rows, max(_MIN_CHUNK_ROWS, _CACHED_CELLS // max(n_columns, 1)))
 
 
 def _slices(n_rows: int, step: int) -> Iterator[slice]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.datasets.tidy_rows import row_of_entries
+
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 
@@ -26,15 +28,16 @@ def dense_product(rows: sp.csr_array, matrix: sp.csr_array) -> np.ndarray:
 
 
 def weighted_entries(
-    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray
+    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and values of all entries of some rows, times the weights of the rows."""
+    """Columns and values of all entries of some rows, times the weights of the rows, if any."""
     starts = matrix.indptr[rows]
     sizes = matrix.indptr[rows + 1] - starts
     ends = np.cumsum(sizes)
     n_entries = ends[-1] if len(ends) else 0
     places = np.arange(n_entries) + np.repeat(starts - ends + sizes, sizes)
-    return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)
+    columns, values = matrix.indices[places], matrix.data[places]
+    return columns, values if weights is None else values * np.repeat(weights, sizes)
 
 
 def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
@@ -44,13 +47,6 @@ def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     values = rows.data if weights is None else rows.data * weights[rows.indices]
     return _sums(row_of_entries(rows), np.square(values), rows.shape[0])
-
-
-def row_of_entries(rows: sp.csr_array) -> np.ndarray:
-    """Row that each stored entry is in."""
-    if rows.shape[0] == 1:
-        return np.zeros(len(rows.indices), dtype=np.intp)
-    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
 def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.sparse_rows import row_of_entries, weighted_entries
+from protolabel.companions.sparse_rows import dense_product
+from protolabel.datasets.tidy_rows import row_of_entries
 
 # Share of stored entries from which on a row takes less time as an array.
 _FILLED_SHARE = 1 / 16
@@ -60,22 +61,16 @@ class UnevenMatrix:
         >>> UnevenMatrix.of(matrix).product(sp.csr_array(np.array([[2.0, 1.0]]))).tolist()
         [[4.0, 3.0]]
         """
-        n_rows, n_columns = rows.shape[0], self.others.shape[1]
         place = self.place[rows.indices]
         stored = np.flatnonzero(place >= 0)
-        columns, values = weighted_entries(self.others, rows.indices, rows.data)
-        if n_rows == 1:
-            found = self._sum_of_filled(place[stored], rows.data[stored])
+        place, values = place[stored], rows.data[stored]
+        found = dense_product(rows, self.others)
+        if rows.shape[0] == 1:
+            found += self._sum_of_filled(place, values)
         else:
-            row_of = row_of_entries(rows)
-            of_filled = np.zeros((n_rows, len(self.filled)))
-            of_filled[row_of[stored], place[stored]] = rows.data[stored]
-            found = of_filled @ self.filled
-            sizes = np.diff(self.others.indptr)[rows.indices]
-            columns = columns + np.repeat(n_columns * row_of, sizes)
-        sums = np.bincount(columns, values, minlength=n_rows * n_columns)
-        found = found.reshape(n_rows, n_columns)
-        found += sums.reshape(n_rows, n_columns)
+            of_filled = np.zeros((rows.shape[0], len(self.filled)))
+            of_filled[row_of_entries(rows)[stored], place] = values
+            found += of_filled @ self.filled
         return found
 
     def _sum_of_filled(self, places: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.datasets.tidy_rows import row_of_entries
 from protolabel.preprocessing.column_statistics import ColumnStatistics
 from protolabel.preprocessing.row_sample import RowSample
 from protolabel.preprocessing.table_columns import TableColumns
@@ -145,8 +147,7 @@ class FeatureScaler:
             scaled *= self.weight_
         else:
             dtype = np.result_type(X.dtype, np.float32)
-            values = X.data * self.weight_.astype(dtype)[X.indices]
-            scaled = sp.csr_array((values, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+            scaled = _with_values(X, X.data * self.weight_[X.indices].astype(dtype, copy=False))
         return scaled if self.is_by_column else _with_row_norm(scaled, self.row_norm)
 
     def fit_transform(self, X: Matrix) -> Matrix:
@@ -207,10 +208,18 @@ def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
     return np.asarray(64 * np.finfo(found.dtype).eps ** 2 * largest * found.n_rows)
 
 
+def _with_values(X: Matrix, values: np.ndarray) -> sp.csr_array:
+    """Other values in the cells of CSR rows."""
+    # A constructor looks through all parts again, longer than a row takes to scale.
+    found = copy(X) if type(X) is sp.csr_array else sp.csr_array(X)
+    found.data, found.indices, found.indptr = values, X.indices.copy(), X.indptr.copy()
+    return found
+
+
 def _with_row_norm(X: Matrix, length: float) -> Matrix:
     """Rows scaled to a common length; a row of zeros stays zero."""
     if sp.issparse(X):
-        row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        row_of = row_of_entries(X)
         squares = np.bincount(row_of, weights=X.data.astype(np.float64) ** 2, minlength=X.shape[0])
         norms = np.sqrt(squares)
         factors = length / np.where(norms > 0, norms, 1.0)
