@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.datasets.tidy_rows import row_of_entries
-
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
 
@@ -60,6 +58,13 @@ def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     values = rows.data if weights is None else rows.data * weights[rows.indices]
     return _sums(row_of_entries(rows), np.square(values), rows.shape[0])
+
+
+def row_of_entries(rows: sp.csr_array) -> np.ndarray:
+    """Row that each stored entry is in."""
+    if rows.shape[0] == 1:
+        return np.zeros(len(rows.indices), dtype=np.intp)
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
 def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.sparse_rows import dense_product
-from protolabel.datasets.tidy_rows import row_of_entries
+from protolabel.companions.sparse_rows import dense_product, row_of_entries
 
 # Share of stored entries from which on a row takes less time as an array.
 _FILLED_SHARE = 1 / 16

@@ -38,16 +38,3 @@ def tidy_rows(X: sp.csr_array) -> sp.csr_array:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
-
-
-def row_of_entries(X: sp.csr_array) -> np.ndarray:
-    """Row that each stored cell is in.
-
-    Examples
-    --------
-    >>> row_of_entries(sp.csr_array([[1, 2], [0, 3]])).tolist()
-    [0, 0, 1]
-    """
-    if X.shape[0] == 1:
-        return np.zeros(len(X.indices), dtype=np.intp)
-    return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

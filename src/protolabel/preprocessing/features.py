@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.datasets.tidy_rows import row_of_entries
 from protolabel.preprocessing.column_statistics import ColumnStatistics
 from protolabel.preprocessing.row_sample import RowSample
 from protolabel.preprocessing.table_columns import TableColumns
@@ -219,7 +218,7 @@ def _with_values(X: Matrix, values: np.ndarray) -> sp.csr_array:
 def _with_row_norm(X: Matrix, length: float) -> Matrix:
     """Rows scaled to a common length; a row of zeros stays zero."""
     if sp.issparse(X):
-        row_of = row_of_entries(X)
+        row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         squares = np.bincount(row_of, weights=X.data.astype(np.float64) ** 2, minlength=X.shape[0])
         norms = np.sqrt(squares)
         factors = length / np.where(norms > 0, norms, 1.0)
