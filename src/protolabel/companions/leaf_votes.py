@@ -67,7 +67,11 @@ class LeafVotes(ABC):
 
     def _log_odds(self, votes: np.ndarray, n_trees: np.ndarray | int) -> np.ndarray:
         votes = votes + self.prior
-        return np.asarray(np.log(votes) - np.log(n_trees + 1 - votes))
+        against = n_trees + 1 - votes
+        # In place: memory for many rows comes new, and takes longer than the logarithms.
+        np.log(votes, out=votes)
+        votes -= np.log(against, out=against)
+        return votes
 
     def _parts(self, leaves: np.ndarray) -> Iterator[slice]:
         """Rows whose leaves hold a bounded number of training rows together."""
