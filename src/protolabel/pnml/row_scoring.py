@@ -119,8 +119,9 @@ class _RowHead:
     def of(cls, network: PrototypeNetwork, head: Head, labels: slice) -> _RowHead:
         assert network.metric is not None
         assert head.quadratic is not None
-        positions = network.positions[:, labels].flatten(2, 3)  # (members, labels, P, dim)
-        projected = torch.matmul(positions, network.metric[:, labels].mT)
+        # Copies, so that a label keeps its digits where others are added later.
+        positions = network.positions[:, labels].contiguous().flatten(2, 3)
+        projected = torch.matmul(positions, network.metric[:, labels].contiguous().mT)
         return cls(
             metric=head.quadratic.numpy(),
             projected=_array(projected.transpose(1, 2).flatten(2)),
