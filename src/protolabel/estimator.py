@@ -195,7 +195,8 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
     ) -> np.ndarray | sp.csr_array | CheckedRows:
         """Rows as the model takes them; ``reset`` where it has not seen any."""
         if not reset:
-            check_is_fitted(self)
+            if not hasattr(self, "n_features_in_"):
+                check_is_fitted(self)
             rows = self._plain_rows(X)
             if rows is not None:
                 return rows

@@ -27,6 +27,7 @@ from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.new_labels import network_with_label
+from protolabel.pnml.row_scoring import MatrixScorer
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
@@ -99,8 +100,7 @@ class FittedModel:
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
         scaled = self._scaled(X)
-        rows = feature_rows(scaled, self.network.positions.device)
-        logits = self.scorer.scores(rows).cpu().numpy()
+        logits = self.scorer.scores(scaled)
         if self.fusion is None:
             return logits
         others = [companion.scores(scaled) for companion in self.companions]
@@ -111,9 +111,9 @@ class FittedModel:
         return self.fusion.combine([logits, *others])
 
     @cached_property
-    def scorer(self) -> NetworkScorer:
+    def scorer(self) -> MatrixScorer:
         """The network prepared for prediction."""
-        return NetworkScorer(self.network)
+        return MatrixScorer(self.network)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

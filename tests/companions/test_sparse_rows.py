@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
+from protolabel.companions.sparse_rows import dense_product, part_of, row_product, row_squares
 
 
 @pytest.fixture
@@ -38,3 +38,12 @@ def test_all_rows_are_no_copy(rows):
     assert part_of(rows, slice(0, 9)) is rows
     assert part_of(rows, slice(0, 8)).shape == (8, 40)
     assert part_of(rows, slice(8, 16)).shape == (1, 40)
+
+
+@pytest.mark.parametrize("position", [0, 4])
+def test_a_single_row_is_multiplied_in_either_form(rows, position):
+    matrix = np.random.default_rng(1).normal(size=(40, 6))
+    expected = rows.toarray()[position] @ matrix
+    row = rows[[position]]
+    for form in (row, sp.csr_matrix(row), row.toarray()):
+        assert np.allclose(row_product(form, matrix), expected, rtol=1e-12, atol=1e-12)

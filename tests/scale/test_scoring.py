@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import torch
 
 from protolabel import PNMLClassifier
+from protolabel.pnml.row_scoring import MatrixScorer, RowScorer
 from protolabel.pnml.rows import feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 
@@ -53,6 +54,39 @@ def test_prepared_scores_are_those_of_the_network(rows, configuration, form):
     expected = network.average_members(network.member_logits(new))
     found = NetworkScorer(network).scores(new)
     assert torch.allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_single_row_has_the_scores_it_has_among_others(rows, configuration, form):
+    X, Y = rows
+    X, Y = sp.csr_array(X) if form == "sparse" else X, Y[:, :4]  # labels that all members know
+    scorer = MatrixScorer(fitted(X, Y, **CONFIGURATIONS[configuration]).model_.network)
+    follows = configuration not in ("plain distance", "embedding a label")
+    assert (scorer.of_one is not None) == follows
+    expected = scorer.scores(X[:9])
+    for place in range(9):
+        found = scorer.scores(X[place : place + 1])
+        assert np.allclose(found, expected[[place]], rtol=1e-9, atol=1e-9)
+
+
+def test_rows_of_pairs_and_of_labels_that_a_member_does_not_know_are_scored_as_many(
+    rows, monkeypatch
+):
+    X, Y = rows
+    assert not RowScorer.can_follow(NetworkScorer(fitted(X, Y).model_.network))
+    network = fitted(X, Y[:, :4], embedding_dim=37).model_.network
+    assert RowScorer.can_follow(NetworkScorer(network))
+    monkeypatch.setattr("protolabel.pnml.scoring._MIN_LABELS_OF_PAIRS", 1)
+    assert not RowScorer.can_follow(NetworkScorer(network))
+
+
+def test_a_single_row_that_is_no_number_to_a_member_is_scored_by_the_others(rows):
+    X, Y = rows
+    network = fitted(X, Y[:, :4], n_members=3, cross_fit=True).model_.network
+    network.log_prior_odds.data[1, 2] = torch.nan
+    expected = network.average_members(network.member_logits(feature_rows(X[:1], CPU)))
+    assert np.allclose(MatrixScorer(network).scores(X[:1]), expected.numpy(), rtol=1e-9)
 
 
 def test_chosen_members_score_alone(rows):

@@ -51,14 +51,17 @@ class Fusion:
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
-        return np.where(self.learned, self.before_shifts(scores) + self.shifts, scores[0])
+        return np.where(self.learned, self._pooled(scores) + self.shifts, scores[0])
 
     def before_shifts(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """The same with the prior log-odds whole."""
+        return np.where(self.learned, self._pooled(scores), scores[0])
+
+    def _pooled(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         total = np.full(scores[0].shape, self.intercept)
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
-        return np.where(self.learned, total, scores[0])
+        return total
 
     def of_first_learner(self, pooled: np.ndarray) -> np.ndarray:
         """Scores of the first learner at which all learners alike would give pooled ones.

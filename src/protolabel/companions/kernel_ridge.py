@@ -27,8 +27,8 @@ from protolabel.companions.row_distances import (
     Distance,
     distances_to,
     own_distances,
-    parts_of,
     row_kernel,
+    small_parts_of,
     unit_of_precision,
     weighted_rows,
 )
@@ -87,12 +87,15 @@ class KernelRidge:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
-        return log_odds(self.regression(X), self.softness)
+        scores = self.regression(X)
+        for part in small_parts_of(*scores.shape):
+            scores[part] = log_odds(scores[part], self.softness)
+        return scores
 
     def regression(self, X: Matrix) -> np.ndarray:
         """Regression values of every label; near 1 where it is present, near 0 where not."""
         values = np.empty((X.shape[0], len(self.intercept)))
-        for part in parts_of(X.shape[0], self.landmarks.shape[0]):
+        for part in small_parts_of(X.shape[0], self.landmarks.shape[0]):
             values[part] = self.kernel(part_of(X, part)) @ self.coefficients + self.intercept
         return values
 
@@ -116,7 +119,7 @@ class KernelRidge:
     @cached_property
     def _distances(self) -> Callable[[Matrix], np.ndarray]:
         """What tells the distances of rows to the landmarks."""
-        return distances_to(self.landmarks, self.distance, self.weights)
+        return distances_to(self.landmarks, self.distance, self.weights, for_many=True)
 
 
 def fit_kernel_ridge(
@@ -258,8 +261,9 @@ def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
     >>> log_odds(np.array([0.5]), 0.01).tolist()
     [0.0]
     """
-    ratio = _positive_part(values, softness) / _positive_part(1 - values, softness)
-    return np.asarray(np.log(ratio))
+    # In one array, as the steps of a single row are short.
+    present, absent = _positive_part(np.array([values, 1 - values]), softness)
+    return np.asarray(np.log(present / absent))
 
 
 def _regression(

@@ -52,6 +52,8 @@ class LeafVotes(ABC):
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
         leaves = self.leaves(X)
+        if len(leaves) == 1:
+            return self._log_odds(self._votes_of_one(leaves[0])[None], leaves.shape[1])
         return self.log_odds(leaves, np.ones(leaves.shape, dtype=bool))
 
     def log_odds(self, leaves: np.ndarray, has_say: np.ndarray) -> np.ndarray:
@@ -59,15 +61,20 @@ class LeafVotes(ABC):
         scores = np.empty((len(leaves), len(self.prior)))
         for part in self._parts(leaves):
             tree_weights = has_say[part].astype(np.float64)
-            votes = self._votes(leaves[part], tree_weights) + self.prior
-            total = tree_weights.sum(axis=1, keepdims=True) + 1
-            scores[part] = np.log(votes) - np.log(total - votes)
+            votes = self._votes(leaves[part], tree_weights)
+            scores[part] = self._log_odds(votes, tree_weights.sum(axis=1, keepdims=True))
         return scores
+
+    def _log_odds(self, votes: np.ndarray, n_trees: np.ndarray | int) -> np.ndarray:
+        votes = votes + self.prior
+        against = n_trees + 1 - votes
+        # In place: memory for many rows comes new, and takes longer than the logarithms.
+        np.log(votes, out=votes)
+        votes -= np.log(against, out=against)
+        return votes
 
     def _parts(self, leaves: np.ndarray) -> Iterator[slice]:
         """Rows whose leaves hold a bounded number of training rows together."""
-        if len(leaves) == 1:
-            return iter([slice(0, 1)])
         gathered = self.leaf_rows if self._shares is None else self._shares
         n_gathered = np.diff(gathered.indptr)[leaves].sum(axis=1, dtype=np.int64)
         chunk = np.cumsum(n_gathered) // _CHUNK_ENTRIES
@@ -77,14 +84,6 @@ class LeafVotes(ABC):
     def _votes(self, leaves: np.ndarray, tree_weights: np.ndarray) -> np.ndarray:
         """Votes of all trees for each label, (n_samples, n_labels)."""
         n_samples, n_trees = leaves.shape
-        if n_samples == 1:
-            # Building sparse matrices for a single row takes longer than the votes themselves.
-            if self._shares is None:
-                rows, weights = weighted_entries(self.leaf_rows, leaves[0], tree_weights[0])
-                labels, votes = weighted_entries(self.labels, rows, weights)
-            else:
-                labels, votes = weighted_entries(self._shares, leaves[0], tree_weights[0])
-            return np.bincount(labels, votes, minlength=len(self.prior))[None]
         starts = np.arange(n_samples + 1) * n_trees
         chosen = sp.csr_array(
             (tree_weights.ravel(), leaves.ravel(), starts),
@@ -94,6 +93,15 @@ class LeafVotes(ABC):
             return dense_product(chosen, self._shares)
         neighbours = sp.csr_array(chosen @ self.leaf_rows)
         return dense_product(neighbours, self.labels)
+
+    def _votes_of_one(self, leaves: np.ndarray) -> np.ndarray:
+        """Votes of the leaves of a single row, (n_labels,)."""
+        # Building sparse matrices takes longer than the votes themselves.
+        if self._shares is None:
+            labels, votes = weighted_entries(self.labels, *weighted_entries(self.leaf_rows, leaves))
+        else:
+            labels, votes = weighted_entries(self._shares, leaves)
+        return np.bincount(labels, votes, minlength=len(self.prior))
 
     @cached_property
     def _shares(self) -> sp.csr_array | None:

@@ -16,12 +16,15 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
+from protolabel.companions.uneven_matrix import UnevenMatrix
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 Distance = Literal["squared", "absolute"]
 
 # Entries of a kernel in double precision at a time.
 _CHUNK_CELLS = 2_000_000
+# The same for a core's own cache; products of fewer rows are slow.
+_CACHED_CELLS, _MIN_CHUNK_ROWS = 2**16, 128
 # Distances this small beside the lengths of rows are rounding: they would tell equal rows apart.
 _SMALLEST_DISTANCE = 1e-4
 
@@ -56,9 +59,15 @@ def own_distances(
 
 
 def distances_to(
-    landmarks: Matrix, distance: Distance = "squared", weights: np.ndarray | None = None
+    landmarks: Matrix,
+    distance: Distance = "squared",
+    weights: np.ndarray | None = None,
+    *,
+    for_many: bool = False,
 ) -> Callable[[Matrix], np.ndarray]:
     """What tells the distances of rows to these landmarks, with columns times their weights.
+
+    Sparse landmarks may be prepared for many calls, which then differ in their last digits.
 
     Examples
     --------
@@ -71,6 +80,8 @@ def distances_to(
             _absolute_distances, landmarks=_weighted(landmarks, weights), weights=weights
         )
     turned, squares = as_columns(landmarks, weights)
+    if for_many and sp.issparse(turned):
+        turned = UnevenMatrix.of(turned)
     return partial(distances_by_products, turned=turned, squares=squares, weights=weights)
 
 
@@ -90,7 +101,15 @@ def unit_of_precision(X: Matrix, distances: np.ndarray, distance: Distance = "sq
 
 def parts_of(n_rows: int, n_landmarks: int) -> Iterator[slice]:
     """Rows whose kernel is computed at once."""
-    step = max(1, _CHUNK_CELLS // max(n_landmarks, 1))
+    return _slices(n_rows, max(1, _CHUNK_CELLS // max(n_landmarks, 1)))
+
+
+def small_parts_of(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Rows that pass through several steps while they are in the cache."""
+    return _slices(n_rows, max(_MIN_CHUNK_ROWS, _CACHED_CELLS // max(n_columns, 1)))
+
+
+def _slices(n_rows: int, step: int) -> Iterator[slice]:
     for start in range(0, n_rows, step):
         yield slice(start, start + step)
 
@@ -100,8 +119,12 @@ def distances_by_products(
 ) -> np.ndarray:
     """Squared distances to the columns of ``turned``, whose squared lengths are known."""
     X = X.astype(np.float64, copy=False)
-    is_sparse = sp.issparse(X) and sp.issparse(turned)
-    found = dense_product(X, turned) if is_sparse else np.asarray(X @ turned)
+    if isinstance(turned, UnevenMatrix):
+        found = turned.product(X if sp.issparse(X) else sp.csr_array(X))
+    elif sp.issparse(X) and sp.issparse(turned):
+        found = dense_product(X, turned)
+    else:
+        found = np.asarray(X @ turned)
     found *= -2
     found += squares
     found += row_squares(X, weights)[:, None]

@@ -25,16 +25,30 @@ def dense_product(rows: sp.csr_array, matrix: sp.csr_array) -> np.ndarray:
     return _sums(columns, values, matrix.shape[1])[None]
 
 
+def row_product(row: Matrix, matrix: np.ndarray) -> np.ndarray:
+    """A single row times an array, (n_columns,).
+
+    Examples
+    --------
+    >>> row_product(sp.csr_array(np.array([[0.0, 2.0]])), np.array([[1.0], [3.0]])).tolist()
+    [6.0]
+    """
+    if not sp.issparse(row):
+        return np.asarray(row[0] @ matrix)
+    return np.asarray(row.data @ matrix.take(row.indices, axis=0))
+
+
 def weighted_entries(
-    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray
+    matrix: sp.csr_array, rows: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and values of all entries of some rows, times the weights of the rows."""
+    """Columns and values of all entries of some rows, times the weights of the rows, if any."""
     starts = matrix.indptr[rows]
     sizes = matrix.indptr[rows + 1] - starts
-    ends = np.cumsum(sizes)
+    ends = sizes.cumsum()
     n_entries = ends[-1] if len(ends) else 0
-    places = np.arange(n_entries) + np.repeat(starts - ends + sizes, sizes)
-    return matrix.indices[places], matrix.data[places] * np.repeat(weights, sizes)
+    places = np.arange(n_entries) + (starts - ends + sizes).repeat(sizes)
+    columns, values = matrix.indices[places], matrix.data[places]
+    return columns, values if weights is None else values * weights.repeat(sizes)
 
 
 def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
@@ -43,8 +57,14 @@ def row_squares(rows: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
         rows = rows if weights is None else rows * weights
         return np.asarray(np.einsum("ij,ij->i", rows, rows))
     values = rows.data if weights is None else rows.data * weights[rows.indices]
-    row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    return _sums(row_of, np.square(values), rows.shape[0])
+    return _sums(row_of_entries(rows), np.square(values), rows.shape[0])
+
+
+def row_of_entries(rows: sp.csr_array) -> np.ndarray:
+    """Row that each stored entry is in."""
+    if rows.shape[0] == 1:
+        return np.zeros(len(rows.indices), dtype=np.intp)
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
 def _sums(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:

@@ -55,7 +55,7 @@ class NetworkScorer:
             self.weight = network.embedding.weight[:, self.members].flatten(1).contiguous()
             self.active = network.active[self.members]
             self.all_active = bool(self.active.all())
-            self.heads = [_Head.of(network, self.members, g) for g in _label_groups(network)]
+            self.heads = [Head.of(network, self.members, g) for g in label_groups(network)]
 
     @torch.inference_mode()
     def scores(self, rows: FeatureRows) -> Tensor:
@@ -105,7 +105,7 @@ class NetworkScorer:
 
 
 @dataclass(frozen=True)
-class _Head:
+class Head:
     """Prepared distances to the prototypes of some labels.
 
     ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``quadratic`` holds U as
@@ -125,7 +125,8 @@ class _Head:
     squared: bool
 
     @classmethod
-    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> _Head:
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> Head:
+        """Prepare the distances of some members to some labels."""
         positions = network.positions[members, labels].flatten(2, 3)  # (members, labels, P, dim)
         centre = positions.mean(dim=(1, 2))[:, None, :]
         positions = positions - centre[:, None]
@@ -194,7 +195,7 @@ class _Head:
         return lengths.square_()
 
 
-def _label_groups(network: PrototypeNetwork) -> list[slice]:
+def label_groups(network: PrototypeNetwork) -> list[slice]:
     """Trained labels in blocks, and each label that came later.
 
     Products of another size or layout round differently: each label is computed as it was first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -145,8 +146,7 @@ class FeatureScaler:
             scaled *= self.weight_
         else:
             dtype = np.result_type(X.dtype, np.float32)
-            values = X.data * self.weight_.astype(dtype)[X.indices]
-            scaled = sp.csr_array((values, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+            scaled = _with_values(X, X.data * self.weight_[X.indices].astype(dtype, copy=False))
         return scaled if self.is_by_column else _with_row_norm(scaled, self.row_norm)
 
     def fit_transform(self, X: Matrix) -> Matrix:
@@ -205,6 +205,14 @@ def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
     """What a constant column may show."""
     largest = np.maximum(found.mean**2, 1e-300)
     return np.asarray(64 * np.finfo(found.dtype).eps ** 2 * largest * found.n_rows)
+
+
+def _with_values(X: Matrix, values: np.ndarray) -> sp.csr_array:
+    """Other values in the cells of CSR rows."""
+    # A constructor looks through all parts again, longer than a row takes to scale.
+    found = copy(X) if type(X) is sp.csr_array else sp.csr_array(X)
+    found.data, found.indices, found.indptr = values, X.indices.copy(), X.indptr.copy()
+    return found
 
 
 def _with_row_norm(X: Matrix, length: float) -> Matrix:
