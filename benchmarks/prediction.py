@@ -69,6 +69,12 @@ def models() -> dict[str, PNMLClassifier]:
     return {
         "paper, single": PNMLClassifier.paper("single", max_epochs=2, random_state=0),
         "fast": PNMLClassifier(effort="fast", max_epochs=2, random_state=0),
+        "fast, squared": PNMLClassifier(
+            effort="fast", squared_distance=True, max_epochs=2, random_state=0
+        ),
+        "two networks, squared": PNMLClassifier(
+            effort="fast", squared_distance=True, n_members=2, max_epochs=2, random_state=0
+        ),
         "default": PNMLClassifier(max_epochs=2, random_state=0),
     }
 

@@ -8,7 +8,7 @@ import torch
 from protolabel import PNMLClassifier
 from protolabel.pnml.row_scoring import MatrixScorer, RowScorer
 from protolabel.pnml.rows import feature_rows
-from protolabel.pnml.scoring import NetworkScorer
+from protolabel.pnml.scoring import LinearHead, NetworkScorer
 
 CPU = torch.device("cpu")
 
@@ -19,6 +19,19 @@ CONFIGURATIONS = {
     "low rank": {"metric_rank": 2},
     "plain distance": {"metric": "euclidean"},
     "squared": {"squared_distance": True},
+    "squared, members": {
+        "squared_distance": True,
+        "n_members": 3,
+        "cross_fit": True,
+        "metric_rank": 2,
+        "class_prior": "learned",
+    },
+    "squared, plain": {"squared_distance": True, "metric": "euclidean"},
+    "squared, several": {
+        "squared_distance": True,
+        "prototypes": "multiple",
+        "concentration": 1.0,
+    },
     "members": {"n_members": 3, "cross_fit": True},
     "hidden layer": {"hidden_dim": 8},
     "several prototypes": {"prototypes": "multiple", "concentration": 1.0},
@@ -62,7 +75,9 @@ def test_a_single_row_has_the_scores_it_has_among_others(rows, configuration, fo
     X, Y = rows
     X, Y = sp.csr_array(X) if form == "sparse" else X, Y[:, :4]  # labels that all members know
     scorer = MatrixScorer(fitted(X, Y, **CONFIGURATIONS[configuration]).model_.network)
-    follows = configuration not in ("plain distance", "embedding a label")
+    is_linear = configuration in ("squared", "squared, members", "squared, plain")
+    assert is_linear == isinstance(getattr(scorer.of_many, "heads", [None])[0], LinearHead)
+    follows = configuration not in ("plain distance", "embedding a label") and not is_linear
     assert (scorer.of_one is not None) == follows
     expected = scorer.scores(X[:9])
     for place in range(9):

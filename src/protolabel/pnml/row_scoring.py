@@ -17,7 +17,7 @@ from torch import Tensor
 from protolabel.pnml.distance import root_offset
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import feature_rows
-from protolabel.pnml.scoring import Head, NetworkScorer, label_groups
+from protolabel.pnml.scoring import Head, LinearHead, NetworkScorer, label_groups
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -58,7 +58,9 @@ class RowScorer:
         if layers.top_weight is not None and layers.top_bias is not None:
             self.top = _array(layers.top_weight), _array(layers.top_bias)
         pairs = zip(scorer.heads, label_groups(network), strict=True)
-        self.heads = [_RowHead.of(network, head, labels) for head, labels in pairs]
+        self.heads = [
+            _RowHead.of(network, head, labels) for head, labels in pairs if isinstance(head, Head)
+        ]
 
     @staticmethod
     def can_follow(scorer: NetworkScorer) -> bool:
@@ -68,7 +70,7 @@ class RowScorer:
             and scorer.all_active
             and scorer.weight.device.type == "cpu"
             and scorer.weight.dtype == torch.float64
-            and all(head.quadratic is not None and not head.is_paired for head in scorer.heads)
+            and all(_projects(head) for head in scorer.heads)
         )
 
     def scores(self, row: Matrix) -> np.ndarray | None:
@@ -148,6 +150,10 @@ class _RowHead:
         terms = self.log_weights - distances.reshape(self.log_weights.shape)
         density = terms[:, :, 0] if n_slots == 1 else _log_sum_exp(terms)
         return np.asarray(density[:, 1] - density[:, 0] + self.prior)
+
+
+def _projects(head: Head | LinearHead) -> bool:
+    return isinstance(head, Head) and head.quadratic is not None and not head.is_paired
 
 
 def _log_sum_exp(terms: np.ndarray) -> np.ndarray:

@@ -3,7 +3,8 @@
 A squared distance |U_k (e - p)|^2 is e' G_k e - 2 e' G_k p + p' G_k p with G_k = U_k' U_k. The
 last two terms are one product with a weight vector per prototype. The first is shared by all
 prototypes of a label: the squared length of U_k e where U_k has few rows, else the product of
-the symmetric G_k with the products of all pairs of coordinates, half as much work as U_k e.
+the symmetric G_k with the products of all pairs of coordinates, half as much work as U_k e. Where
+distances stay squared and each side has one prototype it cancels: log-odds are linear in e.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class NetworkScorer:
             self.weight = network.embedding.weight[:, self.members].flatten(1).contiguous()
             self.active = network.active[self.members]
             self.all_active = bool(self.active.all())
-            self.heads = [Head.of(network, self.members, g) for g in label_groups(network)]
+            heads = [Head.of(network, self.members, g) for g in label_groups(network)]
+            self.heads = [LinearHead.of(h) if h.is_linear else h for h in heads]
 
     @torch.inference_mode()
     def scores(self, rows: FeatureRows) -> Tensor:
@@ -156,6 +158,11 @@ class Head:
         )
 
     @property
+    def is_linear(self) -> bool:
+        """Whether what is quadratic in the embedding cancels."""
+        return self.squared and self.log_weights.shape[2] == 1
+
+    @property
     def entries_per_row(self) -> int:
         """Size of the largest intermediate result of a row."""
         widths = [self.linear.shape[2]]
@@ -178,10 +185,14 @@ class Head:
         distances = distances.view(n_members, n_rows, 2, n_slots, n_labels)
         if n_slots == 1:
             ratio = distances[:, :, 0, 0] - distances[:, :, 1, 0]
-            missing = self.log_weights[:, 1, 0] - self.log_weights[:, 0, 0]
-            return ratio.add_(self.prior).add_(missing[:, None, :])
+            return ratio.add_(self.prior).add_(self.missing)
         log_density = torch.logsumexp(self.log_weights[:, None] - distances, dim=3)
         return log_density[:, :, 1] - log_density[:, :, 0] + self.prior
+
+    @property
+    def missing(self) -> Tensor:
+        """What one of two single prototypes that is not there takes from its side."""
+        return (self.log_weights[:, 1, 0] - self.log_weights[:, 0, 0])[:, None, :]
 
     def _lengths(self, centred: Tensor) -> Tensor:
         """Value of e' G_k e for every row and label, (n_members, n_rows, 1 or n_labels)."""
@@ -193,6 +204,37 @@ class Head:
         projected = torch.bmm(centred, self.quadratic).unflatten(-1, (n_labels, -1))
         lengths: Tensor = torch.linalg.vector_norm(projected, dim=-1)
         return lengths.square_()
+
+
+@dataclass(frozen=True)
+class LinearHead:
+    """Log-odds that are linear in the embedding.
+
+    ``weight`` is (n_members, dim, n_labels), ``constant`` (n_members, 1, n_labels).
+    """
+
+    weight: Tensor
+    constant: Tensor
+
+    @classmethod
+    def of(cls, head: Head) -> LinearHead:
+        """Distance to the negative prototype minus that to the positive one, in one product."""
+        negative, positive = head.linear.chunk(2, dim=-1)
+        weight = negative - positive
+        below, above = head.constant.chunk(2, dim=-1)
+        constant = below - above - torch.matmul(head.centre, weight)
+        if head.scale is not None:
+            weight, constant = weight / head.scale[..., 0], constant / head.scale[..., 0]
+        return cls(weight.contiguous(), constant + head.prior + head.missing)
+
+    @property
+    def entries_per_row(self) -> int:
+        """Size of the largest intermediate result of a row."""
+        return len(self.weight) * self.weight.shape[2]
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Log-odds of the labels, (n_members, n_rows, n_labels)."""
+        return torch.baddbmm(self.constant, embeddings, self.weight)
 
 
 def label_groups(network: PrototypeNetwork) -> list[slice]:
