@@ -80,5 +80,25 @@ def test_the_ranks_of_the_networks_alone_are_those_in_place_of_the_whole():
         assert " / ".join(ranks[method]) in page
 
 
+def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_them():
+    found = {}
+    for run in ("comparison/run", "comparison-more/run"):
+        for record in RecordStore(ROOT / "results" / run).read():
+            found[record.unit] = record
+    methods = {}
+    for unit in found:
+        methods.setdefault(unit.dataset, set()).add(unit.method)
+    whole = {dataset for dataset, known in methods.items() if len(known) == 14}
+    assert whole == {"cal500", "emotions", "enron", "flags", "genbase", "image", "scene", "yeast"}
+    ranks = {}
+    for metric in METRIC_TITLES:
+        ranking = rank_arms([r for r in found.values() if r.unit.dataset in whole], metric)
+        for arm, rank in zip(ranking.table.arms, ranking.average_ranks, strict=True):
+            ranks.setdefault(METHODS[arm.method].title, []).append(f"{rank:.2f}")
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for title, values in ranks.items():
+        assert f"| {title} | {' | '.join(values)} |" in page
+
+
 def test_no_table_with_values_of_methods_is_left_out():
     assert set(rows_by_heading()) == set(RUNS)
