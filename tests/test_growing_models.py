@@ -65,6 +65,17 @@ def test_the_scores_of_other_labels_stay_bit_for_bit(fitted, rows):
     assert np.array_equal(model.decision_function(X[:1])[:, :4], one_row)
 
 
+def test_the_score_of_a_single_row_stays_bit_for_bit_beside_one_label_of_many_members():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    model = PNMLClassifier(
+        "single", n_members=17, n_landmarks=0, n_trees=0, max_epochs=1, random_state=0
+    ).fit(X, [{"a"} if row[0] > 0 else set() for row in X])
+    before = [model.decision_function(X[i : i + 1])[0, 0] for i in range(30)]
+    model.add_label(X[X[:, 1] > 1], name="b")
+    assert [model.decision_function(X[i : i + 1])[0, 0] for i in range(30)] == before
+
+
 def test_a_label_is_learned_from_ten_rows(fitted, rows):
     X, _, later = rows
     model = pickle.loads(pickle.dumps(fitted))

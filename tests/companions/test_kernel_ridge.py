@@ -127,10 +127,13 @@ def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_row
 
 def test_distances_are_absolute_for_dense_rows_up_to_a_number_of_cells(monkeypatch, labelled_rows):
     X, Y = labelled_rows
+    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_PRECISION", 50)
     for limit, n_landmarks, expected in (
         (60 * 4, 60, "absolute"),
         (60 * 4 - 1, 60, "squared"),
         (60 * 4 - 1, 59, "absolute"),
+        (50 * 4, 10, "absolute"),
+        (50 * 4 - 1, 10, "squared"),
     ):
         monkeypatch.setattr(kernel_ridge, "_MAX_CELLS_OF_ABSOLUTE", limit)
         rng = np.random.default_rng(0)
@@ -138,6 +141,16 @@ def test_distances_are_absolute_for_dense_rows_up_to_a_number_of_cells(monkeypat
         assert model.distance == expected
     model, _ = fit_kernel_ridge(sp.csr_array(X), sp.csr_array(Y), np.random.default_rng(0))
     assert model.distance == "squared"
+
+
+@pytest.mark.usefixtures("distance")
+def test_rows_that_only_rounding_tells_apart_are_one_row():
+    X = np.repeat(np.abs(np.random.default_rng(0).normal(size=(1, 5))) + 1, 200, axis=0)
+    X[::2] = np.nextafter(X[::2], 10)
+    Y = sp.csr_array(np.arange(200)[:, None] % 2)
+    model, scores = fit_kernel_ridge(X, Y, np.random.default_rng(0))
+    assert np.allclose(model.scores(X), 0.0, atol=0.01)
+    assert np.isfinite(scores).all()
 
 
 def test_steps_of_single_columns_are_followed_better_by_absolute_distances(monkeypatch):

@@ -31,3 +31,14 @@ def test_rows_and_matrices_may_be_empty():
     for n_rows in (1, 3):
         found = UnevenMatrix.of(sp.csr_array((40, 25))).product(something[:n_rows])
         assert found.tolist() == np.zeros((n_rows, 25)).tolist()
+
+
+def test_few_columns_or_many_half_filled_rows_do_not_fill_the_memory(monkeypatch):
+    matrix = uneven(400, 8)
+    parted = UnevenMatrix.of(matrix[np.arange(400) % 4 == 1])
+    assert parted.filled.nbytes <= 2 * 12 * (parted.others.nnz + np.count_nonzero(parted.filled))
+    assert len(parted.filled) < 100
+    monkeypatch.setattr(uneven_matrix, "_CHUNK_CELLS", 3 * len(parted.filled))
+    rows = uneven(7, 100, seed=1)
+    whole = matrix[np.arange(400) % 4 == 1].toarray()
+    assert np.allclose(parted.product(rows), rows.toarray() @ whole, rtol=1e-12, atol=1e-12)

@@ -12,7 +12,7 @@ from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
 from protolabel.companions.prototype_forest import fit_prototype_forest
 from protolabel.companions.prototype_trees import PrototypeTrees
 from protolabel.inspection import prototype_jumps
-from protolabel.inspection.attribution import feature_pulls, smooth_gradient
+from protolabel.inspection.attribution import feature_pulls, kernel_pulls, smooth_gradient
 from protolabel.inspection.forest_jumps import forest_pulls
 from protolabel.inspection.gradients import kernel_gradients, network_gradients
 from protolabel.inspection.prototype_jumps import prototype_forest_pulls
@@ -65,19 +65,34 @@ def test_the_gradient_of_the_kernel_regression_is_exact(is_sparse, distance, wei
         np.testing.assert_allclose(found, differences(kernel.scores, row), atol=1e-5)
 
 
-def test_pulls_of_absolute_distances_add_up_in_few_steps():
+@pytest.mark.parametrize("distance", ["squared", "absolute"])
+def test_pulls_on_a_kernel_regression_add_up_and_leave_columns_alone_that_do_not_move(distance):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     kernel, _ = fit_kernel_ridge(X, sp.csr_array((X[:, :2] > 0).astype(int)), rng)
-    assert kernel.distance == "absolute"
-    labels, columns = np.array([0, 1]), np.arange(4)
-    for start, end in ((X[0], X[1]), (np.zeros(4), X[2])):
-        points = StraightPath(start, end).points(32)
-        steps = (end - start) / 32
-        mean = kernel_gradients(kernel, points, columns, labels, steps=steps).mean(axis=1)
-        found = (mean * (end - start)).sum(axis=1)
-        expected = (kernel.scores(end[None]) - kernel.scores(start[None]))[0]
-        np.testing.assert_allclose(found, expected, atol=0.02)
+    kernel = replace(kernel, distance=distance)
+    labels = np.array([1, 0])
+    for place in range(40):
+        start, end = X[place].copy(), X[place + 40] * (1 + 10 * (place == 0))
+        start[3] = end[3]
+        path = StraightPath(start, end)
+        assert path.columns.tolist() == [0, 1, 2]
+        found = kernel_pulls(kernel, path, labels, n_steps=64)
+        assert found.shape == (2, 3)
+        expected = (kernel.scores(end[None]) - kernel.scores(start[None]))[0, labels]
+        np.testing.assert_allclose(found.sum(axis=1), expected, atol=1e-9)
+        fine = kernel_pulls(kernel, path, labels, n_steps=4096)
+        np.testing.assert_allclose(found, fine, atol=0.1 * (1 + np.abs(fine).max()))
+
+
+def test_labels_without_a_say_of_the_kernel_regression_have_no_pulls():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    kernel, _ = fit_kernel_ridge(X, sp.csr_array((X[:, :2] > 0).astype(int)), rng)
+    nothing = np.array([], dtype=int)
+    for distance in ("squared", "absolute"):
+        model = replace(kernel, distance=distance)
+        assert kernel_pulls(model, StraightPath(X[0], X[1]), nothing, 8).shape == (0, 3)
 
 
 def test_the_gradient_of_all_smooth_learners_follows_their_weights(model):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.special import expit
 
 from inspection.conftest import SMALL
@@ -189,13 +190,15 @@ def test_the_nearest_training_rows_are_the_nearest(model, data):
     assert all(p.nearest_rows == () for p in member.positive[1:])
 
 
-def test_a_label_that_was_never_there_keeps_its_prior(data):
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_a_label_that_was_never_there_keeps_its_prior(data, as_rows):
     X, Y = data
+    X = as_rows(X)
     Y = np.column_stack([Y, np.zeros(len(Y), dtype=int)])
     model = PNMLClassifier(
         "single", n_members=2, max_epochs=2, n_landmarks=20, n_trees=5, random_state=0
     ).fit(X, Y)
-    (label,) = explain(model, X[0], labels=[3]).labels
+    (label,) = explain(model, X[:1], labels=[3]).labels
     assert label.log_odds == pytest.approx(model.decision_function(X[:1])[0, 3], abs=1e-12)
     assert label.members == ()
     assert label.pulls == ()
@@ -203,17 +206,20 @@ def test_a_label_that_was_never_there_keeps_its_prior(data):
     assert label.intercept == 0
 
 
-def test_a_label_that_was_added_after_training_is_explained_by_the_networks(data):
-    X, Y = data
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_a_label_that_was_added_after_training_is_explained_by_the_networks(data, as_rows):
+    dense, Y = data
+    X = as_rows(dense)
     model = PNMLClassifier(
         "single", n_members=2, max_epochs=2, n_landmarks=20, n_trees=5, random_state=0
     ).fit(X, Y)
-    model.add_label(X[X[:, 4] > 1], name="late")
-    first, late = explain(model, X[0], labels=["0", "late"]).labels
+    model.add_label(X[dense[:, 4] > 1], name="late")
+    (late,) = explain(model, X[:1], labels=["late"]).labels
+    first, late = explain(model, X[:1], labels=["0", "late"]).labels
     scores = model.decision_function(X[:1])[0]
     assert first.log_odds == pytest.approx(scores[0], abs=1e-12)
     assert late.log_odds == pytest.approx(scores[3], abs=1e-12)
-    assert [part.weight for part in late.contributions] == [1, 0, 0]
+    assert [part.weight for part in late.contributions] == [1] + [0] * len(model.model_.companions)
     mean = np.mean([member.log_odds for member in late.members])
     assert mean == pytest.approx(late.log_odds, abs=1e-4)
 

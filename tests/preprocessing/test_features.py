@@ -32,6 +32,12 @@ def test_a_constant_column_of_any_size_is_recognised(value):
     assert np.abs(FeatureScaler("standard").fit_transform(X)).max() <= 1e-6 * max(value, 1)
 
 
+@pytest.mark.parametrize("value", [1e-8, 0.1, 1.0, 1e9])
+def test_a_constant_column_of_sparse_rows_keeps_its_size(value):
+    X = sp.csr_array(np.column_stack([np.full(1000, value), np.arange(1000.0) % 7]))
+    assert FeatureScaler("standard").fit(X).weight_[0] == 1.0
+
+
 def test_text_weights_and_row_length_follow_the_formula(counts):
     Z = FeatureScaler().fit_transform(counts)
     dense = counts.toarray()

@@ -85,6 +85,14 @@ def test_a_single_row_has_the_scores_it_has_among_others(rows, configuration, fo
         assert np.allclose(found, expected[[place]], rtol=1e-9, atol=1e-9)
 
 
+def test_a_row_too_large_for_single_precision_warns_no_more_than_many(rows):
+    X, Y = rows
+    scorer = MatrixScorer(fitted(X, Y[:, :4]).model_.network)
+    assert scorer.of_one is not None
+    with np.errstate(all="raise"):
+        scorer.of_one.scores(1e39 * X[:1])
+
+
 def test_rows_of_pairs_and_of_labels_that_a_member_does_not_know_are_scored_as_many(
     rows, monkeypatch
 ):

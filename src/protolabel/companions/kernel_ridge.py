@@ -168,8 +168,9 @@ def fit_kernel_ridge(
         return _fit_on_part(X, Y, rng, n_landmarks, groups)
     targets = Y.toarray().astype(np.float64)
     drawn = _some(X, _ROWS_FOR_DISTANCE, rng), _some(X, _ROWS_FOR_PRECISION, rng)
-    n_cells = min(n_landmarks, X.shape[0]) * X.shape[1]
-    is_absolute = not sp.issparse(X) and n_cells <= _MAX_CELLS_OF_ABSOLUTE
+    # Precisions are chosen by distances of all pairs of some rows, however few the landmarks.
+    n_compared = min(max(n_landmarks, _ROWS_FOR_PRECISION), X.shape[0])
+    is_absolute = not sp.issparse(X) and n_compared * X.shape[1] <= _MAX_CELLS_OF_ABSOLUTE
     distance: Distance = "absolute" if is_absolute else "squared"
     precision, choice = _choose(X, targets, *drawn, groups, distance)
     # A stream of its own: where weights do not help, all is as if they were not there.

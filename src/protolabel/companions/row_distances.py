@@ -76,9 +76,8 @@ def distances_to(
     [[5.0]]
     """
     if distance == "absolute":
-        return partial(
-            _absolute_distances, landmarks=_weighted(landmarks, weights), weights=weights
-        )
+        landmarks = _in_double(landmarks, weights)
+        return partial(_absolute_distances, landmarks=landmarks, weights=weights)
     turned, squares = as_columns(landmarks, weights)
     if for_many and sp.issparse(turned):
         turned = UnevenMatrix.of(turned)
@@ -92,7 +91,8 @@ def unit_of_precision(X: Matrix, distances: np.ndarray, distance: Distance = "sq
     n_pairs = distances.size - len(distances)
     if distance == "absolute":
         mean = float(distances.sum(dtype=np.float64) / n_pairs)
-        return 1 / mean if mean > 0 else 1.0
+        mean = max(mean, _SMALLEST_DISTANCE * float(np.abs(X).sum(axis=1).mean()))
+        return 1 / mean if mean > np.finfo(np.float64).tiny else 1.0
     mean = float(np.sqrt(distances).sum() / n_pairs)
     length = float(np.sqrt(row_squares(X.astype(np.float64, copy=False)).mean()))
     mean = max(mean, _SMALLEST_DISTANCE * length)
@@ -160,10 +160,10 @@ def weighted_rows(X: Matrix, weights: np.ndarray) -> Matrix:
 
 def _absolute_distances(X: Matrix, landmarks: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Sums of absolute differences to weighted landmarks."""
-    X = _weighted(X.toarray() if sp.issparse(X) else X, weights)
+    X = _in_double(X.toarray() if sp.issparse(X) else X, weights)
     return np.asarray(cdist(X, landmarks, "cityblock"))
 
 
-def _weighted(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _in_double(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     rows = rows.astype(np.float64, copy=False)
-    return rows if weights is None else rows * weights
+    return rows if weights is None else np.asarray(weighted_rows(rows, weights))

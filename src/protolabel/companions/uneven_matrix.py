@@ -15,8 +15,12 @@ from protolabel.companions.sparse_rows import dense_product, row_of_entries
 
 # Share of stored entries from which on a row takes less time as an array.
 _FILLED_SHARE = 1 / 16
+# Filled rows take as much memory as twice the sparse matrix: so many for each entry of a column.
+_FILLED_OF_AN_ENTRY = 3
 # Filled rows that are copied together: larger copies come in new memory, which takes longer.
 _ROWS_AT_ONCE = 8
+# Cells of rows that are filled at a time.
+_CHUNK_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class UnevenMatrix:
         """Part a matrix."""
         sizes = np.diff(matrix.indptr)
         is_filled = sizes >= max(1, _FILLED_SHARE * matrix.shape[1])
+        most = _FILLED_OF_AN_ENTRY * matrix.nnz // max(1, matrix.shape[1])
+        is_filled[np.argsort(-sizes, kind="stable")[most:]] = False
         kept = np.repeat(~is_filled, sizes)
         starts = np.concatenate([[0], np.cumsum(np.where(is_filled, 0, sizes))])
         others = (matrix.data[kept], matrix.indices[kept], starts)
@@ -67,9 +73,13 @@ class UnevenMatrix:
         if rows.shape[0] == 1:
             found += self._sum_of_filled(place, values)
         else:
-            of_filled = np.zeros((rows.shape[0], len(self.filled)))
-            of_filled[row_of_entries(rows)[stored], place] = values
-            found += of_filled @ self.filled
+            row = row_of_entries(rows)[stored]
+            step = max(1, _CHUNK_CELLS // max(1, len(self.filled)))
+            for start in range(0, rows.shape[0], step):
+                part = slice(*np.searchsorted(row, (start, start + step)))
+                of_filled = np.zeros((min(step, rows.shape[0] - start), len(self.filled)))
+                of_filled[row[part] - start, place[part]] = values[part]
+                found[start : start + step] += of_filled @ self.filled
         return found
 
     def _sum_of_filled(self, places: np.ndarray, weights: np.ndarray) -> np.ndarray:

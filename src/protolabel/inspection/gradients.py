@@ -68,9 +68,8 @@ def kernel_gradients(
     """Gradients of the log-odds of the kernel regression, in closed form.
 
     Parameters and result are those of :func:`network_gradients`, and ``steps`` (n_columns,), of
-    which the points are the middles: signs, which jump, are averaged over them. With kernel
-    values k_i and
-    coefficients c_i the regression value has the gradient
+    which the points are the middles: signs, which jump, are averaged over them. With kernel values
+    k_i and coefficients c_i the regression value has the gradient
     -2 precision (x sum(c_i k_i) - sum(c_i k_i l_i)), or -precision sum(c_i k_i sign(x - l_i))
     where distances are absolute, times the factors of the columns, and the link the derivative
     1 / sqrt(v^2 + 4 s^2) + 1 / sqrt((1 - v)^2 + 4 s^2).
@@ -93,11 +92,11 @@ def _differences_away(
     points: np.ndarray, kernel: np.ndarray, coefficients: np.ndarray, landmarks: Any
 ) -> np.ndarray:
     """2 sum(c_i k_i (x - l_i)) of every label, (n_wanted, n_points, n_columns)."""
-    each = []
-    for of_label in coefficients.T:
+    away = np.empty((coefficients.shape[1], *points.shape))
+    for of_label, found in zip(coefficients.T, away, strict=True):
         pulls = kernel * of_label
-        each.append(2 * (points * pulls.sum(axis=1)[:, None] - pulls @ landmarks))
-    return np.stack(each)
+        found[:] = 2 * (points * pulls.sum(axis=1)[:, None] - pulls @ landmarks)
+    return away
 
 
 def _signs_away(

@@ -22,5 +22,11 @@ class StraightPath:
 
     def points(self, n_steps: int) -> np.ndarray:
         """Middles of equal steps, (n_steps, n_features)."""
-        shares = (np.arange(n_steps) + 0.5) / n_steps
+        return self._at((np.arange(n_steps) + 0.5) / n_steps)
+
+    def ends(self, n_steps: int) -> np.ndarray:
+        """Where the steps begin and end, (n_steps + 1, n_features)."""
+        return self._at(np.arange(n_steps + 1) / n_steps)
+
+    def _at(self, shares: np.ndarray) -> np.ndarray:
         return np.asarray(self.start + shares[:, None] * (self.end - self.start))

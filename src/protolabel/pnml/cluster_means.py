@@ -100,7 +100,7 @@ class _ClusterMeans(torch.autograd.Function):
         used = ctx.safe_mass.shape[1]
         by_sums = (gradient[:, 0, :used] / ctx.safe_mass).view(-1, dim)
         for members, shares in ctx.negatives.parts():
-            by_embeddings[members] = torch.mm(shares, by_sums)
+            by_embeddings[members] = torch.mm(shares, by_sums)  # no row is drawn twice
         buffer = _room_for_rows(by_embeddings)
         for group in ctx.groups:
             for labels, members, shares, room in group.parts(buffer):

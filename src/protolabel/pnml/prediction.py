@@ -92,6 +92,8 @@ class _LogDensities(torch.autograd.Function):
     ) -> Tensor:
         n_slots, n_rows = squares.shape[-2:]
         densities = squares.new_empty(*squares.shape[:-2], 2, n_rows)
+        # Parts of a copy would be filled in vain.
+        squares = squares.contiguous()
         slopes = torch.empty_like(squares)
         size = max(1, _CHUNK_ENTRIES // (n_slots * n_rows or 1))
         parts = (t.flatten(0, 1).split(size) for t in (squares, log_weights, densities, slopes))

@@ -58,9 +58,7 @@ class RowScorer:
         if layers.top_weight is not None and layers.top_bias is not None:
             self.top = _array(layers.top_weight), _array(layers.top_bias)
         pairs = zip(scorer.heads, label_groups(network), strict=True)
-        self.heads = [
-            _RowHead.of(network, head, labels) for head, labels in pairs if isinstance(head, Head)
-        ]
+        self.heads = [_RowHead.of(network, head, labels) for head, labels in pairs]
 
     @staticmethod
     def can_follow(scorer: NetworkScorer) -> bool:
@@ -75,11 +73,16 @@ class RowScorer:
 
     def scores(self, row: Matrix) -> np.ndarray | None:
         """Mean log-odds, (1, n_labels); None where a member gives no number."""
-        embeddings = self._embedded(row)
-        parts = [head.logits(embeddings) for head in self.heads]
-        logits = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        total: np.ndarray = logits.sum(axis=0, keepdims=True)
-        total /= self.n_members
+        # Rows too large for single precision give no number, and are scored as many are.
+        with np.errstate(over="ignore", invalid="ignore"):
+            embeddings = self._embedded(row)
+            parts = [head.logits(embeddings) for head in self.heads]
+            logits = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+            total: np.ndarray = logits[:1].copy()
+            # Member by member: the order of a sum over an axis depends on the number of labels.
+            for one in logits[1:]:
+                total += one
+            total /= self.n_members
         return None if np.isnan(total).any() else total
 
     def _embedded(self, row: Matrix) -> np.ndarray:
@@ -118,8 +121,9 @@ class _RowHead:
 
     @classmethod
     @torch.no_grad()
-    def of(cls, network: PrototypeNetwork, head: Head, labels: slice) -> _RowHead:
+    def of(cls, network: PrototypeNetwork, head: Head | LinearHead, labels: slice) -> _RowHead:
         assert network.metric is not None
+        assert isinstance(head, Head)
         assert head.quadratic is not None
         # Copies, so that a label keeps its digits where others are added later.
         positions = network.positions[:, labels].contiguous().flatten(2, 3)

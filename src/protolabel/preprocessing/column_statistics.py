@@ -98,8 +98,12 @@ def _moments(part: Matrix) -> tuple[np.ndarray, np.ndarray]:
         mean = part.mean(axis=0, dtype=np.float64)
         return mean, np.square(part - mean).sum(axis=0)
     mean = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
-    squares = np.asarray(part.multiply(part).sum(axis=0, dtype=np.float64)).ravel()
-    return mean, np.maximum(squares - n_part * mean**2, 0.0)
+    rows, n_columns = part.tocsr(), part.shape[1]
+    columns, stored = rows.indices, np.square(rows.data - mean[rows.indices])
+    n_stored = np.bincount(columns, minlength=n_columns)
+    # Deviations, not squares less the square of the mean, which would leave rounding.
+    squares = np.bincount(columns, stored, minlength=n_columns) + (n_part - n_stored) * mean**2
+    return mean, squares
 
 
 def _is_whole(part: Matrix) -> bool:
