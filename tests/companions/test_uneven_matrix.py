@@ -33,12 +33,14 @@ def test_rows_and_matrices_may_be_empty():
         assert found.tolist() == np.zeros((n_rows, 25)).tolist()
 
 
-def test_few_columns_or_many_half_filled_rows_do_not_fill_the_memory(monkeypatch):
-    matrix = uneven(400, 8)
-    parted = UnevenMatrix.of(matrix[np.arange(400) % 4 == 1])
-    assert parted.filled.nbytes <= 2 * 12 * (parted.others.nnz + np.count_nonzero(parted.filled))
-    assert len(parted.filled) < 100
-    monkeypatch.setattr(uneven_matrix, "_CHUNK_CELLS", 3 * len(parted.filled))
-    rows = uneven(7, 100, seed=1)
-    whole = matrix[np.arange(400) % 4 == 1].toarray()
-    assert np.allclose(parted.product(rows), rows.toarray() @ whole, rtol=1e-12, atol=1e-12)
+def test_filled_rows_take_at_most_twice_the_memory_of_the_matrix(monkeypatch):
+    # One entry of eight columns is more than the share from which on a row is filled.
+    columns = np.arange(1000) % 8
+    matrix = sp.csr_array((np.arange(1.0, 1001), (np.arange(1000), columns)), shape=(1000, 8))
+    parted = UnevenMatrix.of(matrix)
+    assert 0 < parted.filled.nbytes <= 2 * (matrix.data.nbytes + 4 * matrix.nnz)
+    rows = uneven(7, 1000, seed=1)
+    for n_rows in (1, 3, 7):
+        monkeypatch.setattr(uneven_matrix, "_CHUNK_CELLS", n_rows * len(parted.filled))
+        found, expected = parted.product(rows), rows.toarray() @ matrix.toarray()
+        assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)
