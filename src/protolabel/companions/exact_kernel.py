@@ -36,17 +36,34 @@ class ExactKernel:
     Parameters
     ----------
     kernel : ndarray of shape (n_samples, n_samples)
-        In the precision to compute with.
+        In the precision to compute with. Nothing below its diagonal is read.
     targets : ndarray of shape (n_samples, n_labels)
     groups : ndarray of int, shape (n_samples,), or None, default=None
         Rows that are left out together.
+    of_one_ridge : bool, default=False
+        Only one ridge will be asked for: the kernel is not kept for another.
     """
 
-    def __init__(self, kernel: np.ndarray, targets: np.ndarray, groups: Groups = None) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        kernel: np.ndarray,
+        targets: np.ndarray,
+        groups: Groups = None,
+        *,
+        of_one_ridge: bool = False,
+    ) -> None:
+        self._kernel: np.ndarray | None = kernel
         self.targets = targets
         self.groups = groups
+        self.of_one_ridge = of_one_ridge
         self._solutions: dict[float, _Solution] = {}
+
+    @property
+    def kernel(self) -> np.ndarray:
+        """The kernel, as long as it is kept."""
+        if self._kernel is None:
+            raise ValueError("The kernel was used up by the one ridge that it was for.")
+        return self._kernel
 
     def error(self, ridge: float) -> float:
         """Squared error of the leave-one-out values."""
@@ -71,7 +88,10 @@ class ExactKernel:
     def _solve(self, ridge: float) -> _Solution:
         small = ridge < _SMALLEST_RIDGE_OF_SINGLE_PRECISION
         # Turned, a symmetric matrix is itself, and lies as LAPACK wants it.
-        system = np.array(self.kernel.T, dtype=np.float64 if small else None, order="F")
+        copy = None if self.of_one_ridge else True
+        system = np.array(self.kernel.T, np.float64 if small else None, copy=copy, order="F")
+        if self.of_one_ridge:
+            self._kernel = None
         system[np.diag_indices_from(system)] += ridge
         root = _inverse_root(system)
         on_root = root @ np.column_stack([self.targets, np.ones(len(root))]).astype(root.dtype)

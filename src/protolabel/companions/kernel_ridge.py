@@ -27,6 +27,7 @@ from protolabel.companions.row_distances import (
     Distance,
     distances_to,
     own_distances,
+    own_kernel,
     row_kernel,
     small_parts_of,
     unit_of_precision,
@@ -186,7 +187,8 @@ def fit_kernel_ridge(
         ridge = min(RIDGES, key=regression.error)
     else:
         some = _some(X, _ROWS_FOR_RIDGE, rng)
-        regression = _exact(used[some], precision, targets[some], groups_at(groups, some), distance)
+        kernel = own_kernel(used[some], precision, precision_of(len(some)), distance)
+        regression = ExactKernel(kernel, targets[some], groups_at(groups, some))
         ridge = descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
         if len(some) < X.shape[0]:
             regression = _regression(used, places, precision, targets, groups, distance)
@@ -275,9 +277,10 @@ def _regression(
     groups: Groups,
     distance: Distance,
 ) -> ExactKernel | KernelFeatures:
-    """The regression on the kernel with some of the rows, or with all of them."""
+    """The regression on the kernel with some of the rows, or with all of them for one ridge."""
     if len(places) == X.shape[0]:
-        return _exact(X, precision, targets, groups, distance)
+        kernel = own_kernel(X, precision, precision_of(X.shape[0]), distance)
+        return ExactKernel(kernel, targets, groups, of_one_ridge=True)
     landmarks = X[places]
     return KernelFeatures.of(
         row_kernel(X, landmarks, precision, precision_of(X.shape[0]), distance),
@@ -293,14 +296,6 @@ def _at_choice(
     """The same with a precision in units of the distances of the rows."""
     unit = unit_of_precision(X, own_distances(X, distance=choice.distance), choice.distance)
     return _regression(X, places, choice.factor * unit, targets, groups, choice.distance)
-
-
-def _exact(
-    X: Matrix, precision: float, targets: np.ndarray, groups: Groups, distance: Distance
-) -> ExactKernel:
-    kernel = own_distances(X, precision_of(X.shape[0]), distance)
-    kernel *= -precision
-    return ExactKernel(np.exp(kernel, out=kernel), targets, groups)
 
 
 def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:

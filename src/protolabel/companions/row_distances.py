@@ -46,16 +46,36 @@ def row_kernel(
     return kernel
 
 
-def own_distances(
-    X: Matrix, dtype: type[np.floating] = np.float64, distance: Distance = "squared"
-) -> np.ndarray:
+def own_distances(X: Matrix, distance: Distance = "squared") -> np.ndarray:
     """Distances of all pairs of rows, each computed once."""
-    distances = np.empty((X.shape[0], X.shape[0]), dtype)
-    for part in parts_of(X.shape[0], X.shape[0]):
-        found = distances_to(X[part.start :], distance)(part_of(X, part))
+    distances = np.empty((X.shape[0], X.shape[0]))
+    for part, found in _to_rows_from_here(X, distance):
         distances[part, part.start :] = found
         distances[part.start :, part] = found.T
     return distances
+
+
+def own_kernel(
+    X: Matrix,
+    precision: float,
+    dtype: type[np.floating] = np.float64,
+    distance: Distance = "squared",
+) -> np.ndarray:
+    """exp(-precision * distance) of all pairs of rows, as the upper triangle of a matrix.
+
+    What is below the diagonal is zero, or the kernel as well, and takes no memory where rows are
+    many.
+    """
+    kernel = np.zeros((X.shape[0], X.shape[0]), dtype)
+    for part, found in _to_rows_from_here(X, distance):
+        kernel[part, part.start :] = np.exp(np.multiply(found, -precision, out=found), out=found)
+    return kernel
+
+
+def _to_rows_from_here(X: Matrix, distance: Distance) -> Iterator[tuple[slice, np.ndarray]]:
+    """Distances of some rows to themselves and to all rows behind them, part by part."""
+    for part in parts_of(X.shape[0], X.shape[0]):
+        yield part, distances_to(X[part.start :], distance)(part_of(X, part))
 
 
 def distances_to(
