@@ -88,8 +88,13 @@ class TableColumns:
                 np.subtract(rows, self.middle, out=even)
                 even /= self.spread
             np.clip(even, -_FARTHEST, _FARTHEST, out=even)
-            even /= np.sqrt(1 + np.square(even / REACH))
-            block[:, n_features:] = rows[:, self.code_feature] == self.code
+            # In one array: new ones for each step take longer than the steps.
+            length = np.multiply(even, 1 / REACH)
+            np.square(length, out=length)
+            length += 1
+            even /= np.sqrt(length, out=length)
+            if len(self.code):
+                block[:, n_features:] = rows[:, self.code_feature] == self.code
         return result
 
 
