@@ -130,6 +130,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
     cross_fit : bool, default=True
         Train each member without its own part of the rows, which gives honest scores of all
         training rows to choose thresholds with. Needs two members and twice as many rows.
+    compact : bool, default=False
+        Keep one small network in place of all networks and companions. It learns from the
+        labels and from what these say of rows they have not seen, is more accurate than the
+        networks of ``"fast"``, predicts at the rate of a perceptron of 128 hidden units, and
+        keeps no training rows. Needs ``cross_fit``.
     n_landmarks : int or "auto", default="auto"
         Landmarks of a kernel regression whose calibrated log-odds are pooled with those of
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows
@@ -245,6 +250,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         max_epochs: int | Literal["auto"] = "auto",
         n_members: int | Literal["auto"] = "auto",
         cross_fit: bool = True,
+        compact: bool = False,
         n_landmarks: int | Literal["auto"] = "auto",
         n_trees: int | Literal["auto"] = "auto",
         thresholds: RuleName = "rowwise",
@@ -294,6 +300,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         self.max_epochs = max_epochs
         self.n_members = n_members
         self.cross_fit = cross_fit
+        self.compact = compact
         self.n_landmarks = n_landmarks
         self.n_trees = n_trees
         self.thresholds = thresholds

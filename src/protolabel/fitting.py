@@ -23,6 +23,7 @@ from protolabel.companions.prototype_forest import PrototypeForest, fit_prototyp
 from protolabel.datasets.matrix_digest import matrix_digest
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
+from protolabel.distillation import student_settings, train_student
 from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
@@ -47,6 +48,7 @@ MIN_ROWS_TO_TUNE_THRESHOLDS = 10
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells,
 # of labels or trees.
 _MAX_JUDGED_CELLS = 2**24
+_ROWS_IN_CACHE = 512
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class FitOptions:
 
     n_members: int
     cross_fit: bool
+    compact: bool
     n_landmarks: int
     n_trees: int
     thresholds: RuleName
@@ -73,11 +76,17 @@ class FitOptions:
                     f"{name}={value!r} cannot be used; expected a whole number from {smallest} on, "
                     "or 'auto'."
                 )
-        for name in ("cross_fit", "early_stopping"):
+        for name in ("cross_fit", "compact", "early_stopping"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} cannot be used; expected True or False."
                 )
+        if self.compact and not (self.cross_fit and self.n_members > 1):
+            raise ValueError(
+                f"compact=True cannot be used with cross_fit={self.cross_fit} and "
+                f"n_members={self.n_members}: the network that is kept learns from scores of "
+                "unseen rows. Use cross_fit=True and at least two members."
+            )
         check_rule(self.thresholds, self.threshold_objective, parameter="thresholds")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
@@ -99,16 +108,27 @@ class FittedModel:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Log-odds of every label, (n_samples, n_labels)."""
+        if self.fusion is None:
+            return self._network_scores(X)
         scaled = self._scaled(X)
         logits = self.scorer.scores(scaled)
-        if self.fusion is None:
-            return logits
         others = [companion.scores(scaled) for companion in self.companions]
         if self.network.n_added:
             # Companions do not know the labels that were added after training.
             added = ((0, 0), (0, self.network.n_added))
             others = [np.pad(scores, added) for scores in others]
         return self.fusion.combine([logits, *others])
+
+    def _network_scores(self, X: Matrix) -> np.ndarray:
+        """Log-odds by the networks alone: dense rows pass through all steps in the cache."""
+        n_rows = X.shape[0]
+        if sp.issparse(X) or n_rows <= _ROWS_IN_CACHE:
+            return self.scorer.scores(self._scaled(X))
+        scores = np.empty((n_rows, self.network.n_labels))
+        for start in range(0, n_rows, _ROWS_IN_CACHE):
+            part = slice(start, start + _ROWS_IN_CACHE)
+            scores[part] = self.scorer.scores(self._scaled(X[part]))
+        return scores
 
     @cached_property
     def scorer(self) -> MatrixScorer:
@@ -219,6 +239,8 @@ def fit_model(
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not (folds >= 0).all():
+        if options.compact:
+            network, history = train_student(data, student_settings(settings), options.seed + 2)
         return FittedModel(network, scaler, DecisionRule.of(np.zeros(Y.shape[1])), history)
     judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
@@ -231,6 +253,10 @@ def fit_model(
         fusion = fit_fusion([scores, *companion_scores], Y_judged, rng, groups)
         scores, shifts = fusion.before_shifts([scores, *companion_scores]), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
+    if options.compact:
+        student = student_settings(settings)
+        network, history = train_student(data, student, options.seed + 2, scores + shifts, judged)
+        return FittedModel(network, scaler, decision, history)
     return FittedModel(network, scaler, decision, history, companions, fusion)
 
 

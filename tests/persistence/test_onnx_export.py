@@ -25,6 +25,7 @@ QUICK = {"embedding_dim": 6, "max_epochs": 4, "n_trees": 12, "n_landmarks": 20, 
 ALONE = QUICK | {"n_trees": 0, "n_landmarks": 0}
 CONFIGURATIONS = {
     "recommended": partial(PNMLClassifier, **QUICK),
+    "compact": partial(PNMLClassifier, compact=True, **QUICK),
     "best_effort": partial(PNMLClassifier, effort="best", **QUICK),
     "networks_alone": partial(PNMLClassifier, **ALONE),
     "single": partial(PNMLClassifier, "single", **ALONE),

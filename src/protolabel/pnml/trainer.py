@@ -40,6 +40,7 @@ from protolabel.pnml.row_means import means_of_rows
 from protolabel.pnml.rows import FeatureRows, compact_rows
 from protolabel.pnml.sampling import sample_rows
 from protolabel.pnml.seen_rows import SeenRows
+from protolabel.pnml.soft_targets import SoftTargets
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
 from protolabel.pnml.threads import threads_worth
 
@@ -52,7 +53,8 @@ class TrainingData:
     """Rows and labels to learn from, and optionally rows to watch for early stopping.
 
     ``labels`` (n_rows, n_labels) of 0 and 1, sparse only for single prototypes that are
-    ``"stale"``; ``row_weights`` (n_members, n_rows), 0 for the rows that a member must not see.
+    ``"stale"``; ``row_weights`` (n_members, n_rows), 0 for the rows that a member must not see;
+    ``soft_targets`` draw the labels in the loss towards what other models say.
     """
 
     rows: FeatureRows
@@ -60,6 +62,7 @@ class TrainingData:
     row_weights: Tensor
     validation_rows: FeatureRows | None = None
     validation_labels: Tensor | None = None
+    soft_targets: SoftTargets | None = None
 
 
 class _StepLoss(NamedTuple):
@@ -187,6 +190,8 @@ class Trainer:
         embeddings, prototypes, stretch = self._queries_and_prototypes(batch)
         learnable = prototypes.complete & self.network.active
         sample = self._sampled_labels(labels)
+        if self.data.soft_targets is not None:
+            labels = self.data.soft_targets.blend(labels, batch)
         if sample is not None:
             labels = labels[:, sample.labels]
             learnable = learnable[:, sample.labels] * sample.weights
