@@ -75,6 +75,9 @@ def models() -> dict[str, PNMLClassifier]:
         "two networks, squared": PNMLClassifier(
             effort="fast", squared_distance=True, n_members=2, max_epochs=2, random_state=0
         ),
+        "compact": PNMLClassifier(
+            compact=True, max_epochs=2, n_trees=10, n_landmarks=50, random_state=0
+        ),
         "default": PNMLClassifier(max_epochs=2, random_state=0),
     }
 

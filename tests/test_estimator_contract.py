@@ -10,6 +10,7 @@ from protolabel.methods import METHODS, find_method, make_method
 
 # Fewer epochs, trees and rounds than the defaults, where only the contract is in question.
 QUICK = {
+    "pnml-compact": {"max_epochs": 10, "n_trees": 20},
     "pnml-best": {"max_epochs": 10, "n_trees": 20, "n_members": 3},
     "pnml-i": {"max_epochs": 10},
     "pnml-d": {"max_epochs": 10},

@@ -107,6 +107,7 @@ _FEW_CONCENTRATIONS: dict[str, Sequence[Any]] = {"concentration": (1e-4, 0.1, 1.
 _PNML = (
     Method("pnml", "PNML (recommended)", PNMLClassifier),
     Method("pnml-fast", "PNML (fast)", _with(PNMLClassifier, effort="fast")),
+    Method("pnml-compact", "PNML (compact)", _with(PNMLClassifier, compact=True)),
     Method("pnml-best", "PNML (best)", _with(PNMLClassifier, effort="best")),
     Method(
         "pnml-single",

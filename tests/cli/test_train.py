@@ -231,6 +231,7 @@ def test_a_column_of_tags_gives_the_labels(protolabel, tmp_path):
         (["--labels", "calm", "--set", "max_epochs"], 2, "expected name=value"),
         (["--labels", "calm", "--effort", "huge"], 2, "'huge' cannot be used; expected 'fast' or"),
         (["--labels", "calm", "--method", "br", "--effort", "fast"], 2, "no parameter 'effort'"),
+        (["--labels", "calm", "--method", "br", "--compact"], 2, "no parameter 'compact'"),
         (["--labels", "calm", "--method", "br", "--checkpoint", "state"], 2, "keeps no state"),
         (["--labels", "calm", "--test-size", "1.5"], 2, "--test-size is 1.5"),
         (["--labels", "calm", "--test-size", "0.5", "--no-holdout"], 2, "contradict"),

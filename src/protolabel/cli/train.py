@@ -33,6 +33,13 @@ def train(
         str | None,
         typer.Option(help="What decisions maximise: balanced, accuracy, micro_f1 or macro_f1."),
     ] = None,
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact",
+            help="Keep one small network: fast predictions, no training rows; for pnml.",
+        ),
+    ] = False,
     test_size: Annotated[
         float | None,
         typer.Option(
@@ -103,7 +110,14 @@ def train(
     )
     format_of(data, options)
     estimator = _estimator(
-        method, settings, effort, objective, seed=seed, device=device, checkpoint=checkpoint
+        method,
+        settings,
+        effort,
+        objective,
+        compact=compact,
+        seed=seed,
+        device=device,
+        checkpoint=checkpoint,
     )
     from protolabel.workflows.labelled_data import read_labelled
     from protolabel.workflows.model_folder import save_trained
@@ -175,6 +189,7 @@ def _estimator(
     effort: str | None,
     objective: str | None,
     *,
+    compact: bool,
     seed: int,
     device: str,
     checkpoint: Path | None,
@@ -185,6 +200,8 @@ def _estimator(
         given["effort"] = effort
     if objective is not None:
         given["threshold_objective"] = objective
+    if compact:
+        given["compact"] = True
     from protolabel.classifier import PNMLClassifier
     from protolabel.workflows.method_settings import build_method
 

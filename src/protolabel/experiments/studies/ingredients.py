@@ -64,7 +64,11 @@ GROUPS = (
     Group(
         "Effort",
         {},
-        {"effort fast": {"effort": "fast"}, "effort best": {"effort": "best"}},
+        {
+            "effort fast": {"effort": "fast"},
+            "effort best": {"effort": "best"},
+            "compact": {"compact": True},
+        },
     ),
     # Without companions, which would hide what the network does.
     Group(
