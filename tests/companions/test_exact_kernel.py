@@ -102,3 +102,18 @@ def test_the_kernel_and_the_targets_are_left_as_they_are(problem):
 def test_a_kernel_that_is_none_is_refused():
     with pytest.raises(np.linalg.LinAlgError, match="not positive"):
         ExactKernel(-5 * np.eye(3), np.ones((3, 1))).error(0.1)
+
+
+@pytest.mark.parametrize("ridge", [0.03, 0.3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_ridge_is_solved_in_the_place_of_the_kernel(problem, ridge, dtype):
+    kernel, targets = problem
+    kernel = kernel.astype(dtype)
+    expected = ExactKernel(kernel, targets).leave_one_out(ridge)
+    once = ExactKernel(np.triu(kernel), targets, of_one_ridge=True)
+    assert np.array_equal(once.leave_one_out(ridge), expected)
+    # The same ridge may be asked for again, no other.
+    coefficients, _ = once.solve(ridge)
+    assert np.array_equal(coefficients, ExactKernel(kernel, targets).solve(ridge)[0])
+    with pytest.raises(ValueError, match="used up by the one ridge"):
+        once.leave_one_out(1.0)

@@ -6,6 +6,7 @@ from protolabel.companions import row_distances
 from protolabel.companions.row_distances import (
     distances_to,
     own_distances,
+    own_kernel,
     row_kernel,
     unit_of_precision,
     weighted_rows,
@@ -55,3 +56,24 @@ def test_the_unit_of_precisions_is_that_of_the_mean_distance():
         assert unit_of_precision(X, own, distance) == pytest.approx(unit)
         assert unit_of_precision(X[:1], own[:1, :1], distance) == 1.0
         assert unit_of_precision(np.zeros((4, 2)), np.zeros((4, 4)), distance) == 1.0
+
+
+@pytest.mark.parametrize(("as_rows", "distance"), FORMS)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+@pytest.mark.parametrize("length", [1.0, 100.0])
+def test_the_kernel_of_all_pairs_is_the_upper_triangle(
+    monkeypatch, as_rows, distance, dtype, tolerance, length
+):
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    X[np.abs(X) < 0.4] = 0.0
+    X[3] = X[5]
+    # Long rows, whose squares lose digits in single precision.
+    X[:, 0] += length
+    naive = [[np.exp(-0.7 * sum(abs(a - b) ** POWERS[distance])) for b in X] for a in X]
+    for n_cells in (1, 21, 1000):
+        monkeypatch.setattr(row_distances, "_CHUNK_CELLS", n_cells)
+        found = own_kernel(as_rows(X), 0.7, dtype, distance)
+        assert found.dtype == dtype
+        assert np.allclose(np.triu(found), np.triu(naive), atol=tolerance)
+        below = np.tril(found, -1)
+        assert np.allclose(below, np.where(below == 0, 0, np.tril(naive, -1)), atol=tolerance)

@@ -27,6 +27,7 @@ from protolabel.companions.row_distances import (
     unit_of_precision,
     weighted_rows,
 )
+from protolabel.companions.sparse_rows import are_filled
 from protolabel.row_groups import Groups, groups_at, shuffled_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -47,9 +48,6 @@ _SLOPES = 50_000_000
 _MIXTURES = 16
 # Slopes held at a time.
 _CHUNK_CELLS = 4_000_000
-# Sparse rows with a larger share of stored entries, and no more cells, take less time as an array.
-_FILLED_SHARE = 1 / 64
-_MOST_FILLED_CELLS = 2**23
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,12 @@ def squared_slopes(
             says = kernel[point, :, None] * coefficients
             total += np.square(says.T @ np.sign(X[point] - X)).sum(axis=0)
         return total
-    turned = _turned(X)
+    # In the precision of the regression: slopes of many rows need no more.
+    coefficients = coefficients.astype(kernel.dtype)
+    turned = X.T
+    if sp.issparse(X):
+        turned = turned.toarray() if are_filled(X) else turned.tocsr()
+    turned = turned.astype(kernel.dtype)
     step = max(1, _CHUNK_CELLS // max(1, n_mixtures * max(n_columns, n_rows)))
     for start in range(0, len(points), step):
         part = points[start : start + step]
@@ -167,17 +170,8 @@ def squared_slopes(
         here = turned[:, part]
         here = here.toarray() if sp.issparse(here) else here
         slopes = here[:, :, None] * says.sum(axis=0) - towards
-        total += np.square(slopes, out=slopes).sum(axis=(1, 2))
+        total += np.square(slopes, out=slopes).sum(axis=(1, 2), dtype=np.float64)
     return total
-
-
-def _turned(X: Matrix) -> Matrix:
-    """Columns as rows, for products with many vectors."""
-    if not sp.issparse(X):
-        return X.T
-    n_cells = X.shape[0] * X.shape[1]
-    is_filled = X.nnz > _FILLED_SHARE * n_cells and n_cells <= _MOST_FILLED_CELLS
-    return X.toarray().T if is_filled else X.T.tocsr()
 
 
 def _halves(order: np.ndarray, groups: Groups) -> list[np.ndarray]:

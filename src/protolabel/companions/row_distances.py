@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from protolabel.companions.sparse_rows import dense_product, part_of, row_squares
+from protolabel.companions.sparse_rows import are_filled, dense_product, part_of, row_squares
 from protolabel.companions.uneven_matrix import UnevenMatrix
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -27,6 +27,8 @@ _CHUNK_CELLS = 2_000_000
 _CACHED_CELLS, _MIN_CHUNK_ROWS = 2**16, 128
 # Distances this small beside the lengths of rows are rounding: they would tell equal rows apart.
 _SMALLEST_DISTANCE = 1e-4
+# Longer rows, in the exponent of a kernel, lose digits of it in single precision.
+_LARGEST_SQUARE_OF_SINGLE_PRECISION = 16.0
 
 
 def row_kernel(
@@ -67,9 +69,26 @@ def own_kernel(
     many.
     """
     kernel = np.zeros((X.shape[0], X.shape[0]), dtype)
-    for part, found in _to_rows_from_here(X, distance):
-        kernel[part, part.start :] = np.exp(np.multiply(found, -precision, out=found), out=found)
+    found_parts = _to_rows_from_here(X, distance)
+    if dtype is np.float32 and sp.issparse(X) and are_filled(X):
+        rows = X.astype(np.float32).toarray()
+        if precision * row_squares(rows).max(initial=0.0) <= _LARGEST_SQUARE_OF_SINGLE_PRECISION:
+            found_parts = _in_single_precision(rows)
+    for part, found in found_parts:
+        np.multiply(found, -precision, out=found)
+        np.exp(found, out=kernel[part, part.start :], casting="same_kind")
     return kernel
+
+
+def _in_single_precision(rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """What :func:`_to_rows_from_here` gives, squared, by products of arrays."""
+    squares = row_squares(rows)
+    for part in parts_of(len(rows), len(rows)):
+        found = rows[part] @ rows[part.start :].T
+        found *= -2
+        found += squares[part.start :]
+        found += squares[part, None]
+        yield part, np.maximum(found, 0.0, out=found)
 
 
 def _to_rows_from_here(X: Matrix, distance: Distance) -> Iterator[tuple[slice, np.ndarray]]:

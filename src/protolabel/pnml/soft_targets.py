@@ -31,9 +31,9 @@ class SoftTargets:
         Examples
         --------
         >>> import torch
-        >>> soft = SoftTargets(torch.tensor([[0.4]]), torch.tensor([-1, 0]), share=0.5)
+        >>> soft = SoftTargets(torch.tensor([[0.5]]), torch.tensor([-1, 0]), share=0.5)
         >>> soft.blend(torch.tensor([[1.0], [1.0]]), torch.tensor([0, 1])).squeeze(1).tolist()
-        [1.0, 0.699999988079071]
+        [1.0, 0.75]
         """
         place = self.place[rows]
         known = (place >= 0).nonzero().squeeze(1)
