@@ -1,4 +1,4 @@
-"""Products of sparse rows: of few, for which building matrices takes longest, and of filled ones."""
+"""Products of sparse rows: of few, where building matrices takes longest, and of filled ones."""
 
 from __future__ import annotations
 
