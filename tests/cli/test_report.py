@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import tempfile
 
 from typer.testing import CliRunner
 
@@ -39,6 +40,20 @@ def test_a_folder_that_is_no_run_is_named(tmp_path, songs_model):
     model = invoke(songs_model)
     assert model.exit_code == 2
     assert "--data FILE" in model.stderr
+
+
+def test_the_standard_input_is_shown_as_a_file_is(songs_model, new_songs, tmp_path, monkeypatch):
+    expected, page = tmp_path / "of_file.html", tmp_path / "of_input.html"
+    assert invoke(songs_model, "--data", new_songs, "--output", expected).exit_code == 0
+    spool = tmp_path / "temporary"
+    spool.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spool))
+    arguments = ["report", str(songs_model), "--data", "-", "--output", str(page)]
+    result = CliRunner().invoke(app, arguments, input=new_songs.read_bytes())
+    assert result.exit_code == 0, result.output
+    same = expected.read_text(encoding="utf-8").replace(" of new.csv", " of stdin")
+    assert page.read_text(encoding="utf-8") == same
+    assert list(spool.iterdir()) == []
 
 
 def test_a_mistake_ends_in_one_line(tmp_path):

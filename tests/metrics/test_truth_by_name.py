@@ -1,5 +1,7 @@
 """Scorers on label sets and frames: their labels are matched to those of the model by name."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -136,6 +138,37 @@ def test_a_missing_label_of_a_frame_is_refused(rows):
     frame.loc[3, "q"] = pd.NA
     with pytest.raises(ValueError, match="Y_true contains cells that are no numbers"):
         make_scorer("micro_f1")(model, X, frame)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_missing_label_of_a_set_is_refused_as_in_training(rows, missing):
+    X, Y = rows
+    model = MLkNN().fit(X, as_sets(Y))
+    for form in (list, pd.Series):
+        sets = form([{"p"}, {"q"}, {"p", missing}])
+        for use in (model.fit, model.score, partial(make_scorer("macro_auc"), model)):
+            with pytest.raises(ValueError, match=r"Row 2 of y has the label .*, which stands for"):
+                use(X[:3], sets)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "p"])
+def test_a_row_without_a_set_is_refused_as_in_training(rows, missing):
+    X, Y = rows
+    model = MLkNN().fit(X, as_sets(Y))
+    message = r"Row 1 of y is .* but other rows are label sets; pass an empty list"
+    for y in ([{"p"}, missing], [["p", "q"], missing], pd.Series([["p"], missing])):
+        for use in (model.fit, model.score, partial(make_scorer("micro_f1"), model)):
+            with pytest.raises(ValueError, match=message):
+                use(X[:2], y)
+
+
+def test_a_missing_cell_of_a_matrix_is_no_sign_of_other_codes(rows):
+    X, Y = rows
+    model = MLkNN().fit(X, as_sets(Y))
+    with pytest.raises(ValueError, match="contains nan, expected only 0 and 1; leave out rows"):
+        model.score(X[:2], [[0, 1, 0], [1, None, 0]])
+    with pytest.raises(ValueError, match=r"contains -1.*convert \{-1, \+1\} targets"):
+        model.score(X[:2], [[-1, 1, -1], [1, 1, -1]])
 
 
 def test_metrics_say_how_label_sets_are_encoded(rows):

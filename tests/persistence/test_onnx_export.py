@@ -92,6 +92,7 @@ def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_pa
     unseen, _ = rows(1000, seed=1)
     for n_rows in (1, 2, 7, 1000):
         assert_agrees(model, session, unseen[:n_rows])
+    assert [part.shape for part in outputs(session, unseen[:0])] == [(0, 6), (0, 6)]
 
 
 def test_a_row_of_zeros_is_scaled_to_zeros(tmp_path):
@@ -122,6 +123,7 @@ def test_prototype_trees_of_several_levels_and_of_none_are_exported(tmp_path):
         session = exported(model, tmp_path / f"{name}.onnx")
         for n_rows in (1, 3, 500):
             assert_agrees(model, session, unseen[:n_rows])
+        assert outputs(session, unseen[:0])[0].shape == (0, Y.shape[1])
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,7 @@ def test_one_dimensional_targets_give_probabilities_of_classes(y, tmp_path):
     session = exported(model, tmp_path / "model.onnx")
     assert_agrees(model, session, X)
     assert outputs(session, X)[0].shape == (120, len(set(y)))
+    assert outputs(session, X[:0])[0].shape == (0, len(set(y)))
 
 
 def test_decisions_follow_from_log_odds_and_the_thresholds_in_the_metadata(tmp_path):

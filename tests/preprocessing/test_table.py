@@ -21,25 +21,42 @@ PATH = Path("columns.json")
 @pytest.fixture
 def columns():
     return [
-        Numbers("size", np.array([1.0, np.nan, 4.0, 7.0])),
-        Words("colour", np.array([0, 1, -1, 2]), ("red", "blue", "green")),
+        Numbers("size", np.array([1.0, np.nan, 4.0, 2.5, 7.0])),
+        Words("colour", np.array([0, 1, -1, 0, 2]), ("red", "blue", "green")),
     ]
 
 
 def test_means_and_words_come_from_the_rows_asked_for(columns):
-    rules = TablePreprocessor.fit(columns, np.array([0, 1, 2])).rules
+    rules = TablePreprocessor.fit(columns, np.array([0, 1, 2, 3])).rules
     assert rules == (NumberRule("size", 2.5), WordRule("colour", ("red", "blue")))
 
 
 def test_missing_numbers_become_the_mean_and_missing_or_unseen_words_all_zero(columns):
-    rules = TablePreprocessor.fit(columns, np.array([0, 1, 2]))
+    rules = TablePreprocessor.fit(columns, np.array([0, 1, 2, 3]))
     assert rules.feature_names == ("size", "colour=red", "colour=blue")
     assert rules.transform(columns).tolist() == [
         [1.0, 1.0, 0.0],
         [2.5, 0.0, 1.0],
         [4.0, 0.0, 0.0],
+        [2.5, 1.0, 0.0],
         [7.0, 0.0, 0.0],
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "fill"),
+    [
+        ([0, 1, 1, np.nan], 1),
+        ([0, 1, 0, np.nan, np.nan], 0),
+        ([1, 0, np.nan], 0),
+        ([2, -3, 2, np.nan], 2),
+        ([1, 1, np.nan], 1),
+        ([0, 1, 1, 0.5], 0.625),
+    ],
+)
+def test_a_missing_one_of_two_values_becomes_the_more_frequent_one(values, fill):
+    (rule,) = TablePreprocessor.fit([Numbers("live", np.array(values, dtype=float))]).rules
+    assert rule == NumberRule("live", fill)
 
 
 def test_words_are_matched_by_spelling_not_by_code(columns):
@@ -54,8 +71,8 @@ def test_a_column_without_any_number_is_filled_by_zero():
 
 
 def test_the_mean_of_huge_numbers_is_finite():
-    rules = TablePreprocessor.fit([Numbers("huge", np.full(4, 1.5e308))])
-    assert rules.rules[0] == NumberRule("huge", 1.5e308)
+    rules = TablePreprocessor.fit([Numbers("huge", np.array([1.25, 1.5, 1.5, 1.75]) * 1e308)])
+    assert rules.rules[0].fill == pytest.approx(1.5e308)
 
 
 def test_rules_survive_as_json(columns):
@@ -76,7 +93,7 @@ def test_a_column_of_another_kind_is_refused(columns):
     swapped = [Numbers("colour", np.zeros(2)), Numbers("size", np.zeros(2))]
     with pytest.raises(ValueError, match="'colour' holds numbers, it held the words 'red'"):
         rules.transform(swapped)
-    words = [columns[1], Words("size", np.array([0, 0, 0, 0]), ("big",))]
+    words = [columns[1], Words("size", np.array([0, 0, 0, 0, 0]), ("big",))]
     with pytest.raises(ValueError, match="'size' holds words"):
         rules.transform(words)
 

@@ -8,7 +8,7 @@ import torch
 from protolabel import PNMLClassifier
 from protolabel.pnml.row_scoring import MatrixScorer, RowScorer
 from protolabel.pnml.rows import feature_rows
-from protolabel.pnml.scoring import LinearHead, NetworkScorer
+from protolabel.pnml.scoring import Head, LinearHead, NetworkScorer
 
 CPU = torch.device("cpu")
 
@@ -83,6 +83,16 @@ def test_a_single_row_has_the_scores_it_has_among_others(rows, configuration, fo
     for place in range(9):
         found = scorer.scores(X[place : place + 1])
         assert np.allclose(found, expected[[place]], rtol=1e-9, atol=1e-9)
+
+
+def test_linear_log_odds_are_prepared_without_what_is_quadratic(rows, monkeypatch):
+    X, Y = rows
+    network = fitted(X, Y, squared_distance=True).model_.network
+    monkeypatch.delattr(Head, "of")
+    scorer = NetworkScorer(network)
+    assert all(isinstance(head, LinearHead) for head in scorer.heads)
+    kept = sum(head.weight.numel() + head.constant.numel() for head in scorer.heads)
+    assert kept == 6 * (20 + 1)
 
 
 def test_a_row_too_large_for_single_precision_warns_no_more_than_many(rows):

@@ -6,6 +6,7 @@ import pytest
 from protolabel.exceptions import DatasetError
 from protolabel.preprocessing.table import Numbers, Words
 from protolabel.workflows.file_options import FileOptions, format_of
+from protolabel.workflows.inputs import fit_inputs
 from protolabel.workflows.labelled_data import SparseRows, dense_columns, read_labelled
 
 
@@ -27,6 +28,19 @@ def test_numbers_words_and_gaps_stay_as_they_are(tmp_path):
     assert data.Y.toarray().tolist() == [[0, 1], [1, 1], [1, 0]]
     assert "column 'free' was dropped: as asked" in data.notes
     assert not any("before fitting" in note for note in data.notes)
+
+
+def test_a_blank_between_yes_and_no_becomes_one_of_them(tmp_path):
+    path = write(
+        tmp_path / "t.csv", "size,live,a", "1,yes,0", ",,1", "3,yes,1", "6.5,no,0", "2,NA,0"
+    )
+    data = read_labelled(path, FileOptions(labels=("a",)))
+    rows = fit_inputs(data.content, np.arange(4)).encode(data.content)
+    assert rows.tolist() == [[1, 1], [3.5, 1], [3, 1], [6.5, 0], [2, 1]]
+    assert data.notes[-2:] == (
+        "missing numbers become the mean of the training rows in: size",
+        "missing numbers become the more frequent value of the training rows in: live",
+    )
 
 
 def test_what_stood_between_tags_is_kept(tmp_path):

@@ -189,8 +189,8 @@ def test_a_word_spelt_in_another_way_is_the_same_word(trained_with, cells, tmp_p
 
 
 def test_decimal_commas_are_read_whatever_training_had(tmp_path):
-    path = write(tmp_path / "train.csv", "size,width,a", "0.5,1,1", "2,3,0")
-    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(2))
+    path = write(tmp_path / "train.csv", "size,width,a", "0.5,1,1", "2,3,0", "1.25,2,0")
+    inputs = fit_inputs(read_labelled(path, FileOptions(n_labels=1)).content, np.arange(3))
     new = write(tmp_path / "new.csv", "width;size", "4;0,25", "5;")
     rows = read_rows(new, inputs, ("a",), FileOptions())
     assert rows.X.tolist() == [[0.25, 4], [1.25, 5]]

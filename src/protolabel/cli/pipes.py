@@ -14,16 +14,19 @@ import typer
 _STANDARD_INPUT = ("-", "/dev/stdin")
 
 
-def readable_twice(context: typer.Context, source: str) -> str:
+def readable_twice(context: typer.Context, source: str | None) -> str | None:
     """The source itself, or for a pipe a copy that is there until the command ends.
 
     Parameters
     ----------
     context : typer.Context
         Of the command.
-    source : str
-        A file, a pipe, ``-`` for the standard input, or the name of a dataset.
+    source : str or None
+        A file, a pipe, ``-`` for the standard input, or the name of a dataset; None where an
+        option was not given.
     """
+    if source is None:
+        return None
     path = Path(source)
     is_pipe = source in _STANDARD_INPUT or path.is_fifo() or path.is_socket()
     if not is_pipe or context.resilient_parsing:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from protolabel.cli import common
+from protolabel.cli.pipes import readable_twice
 
 
 def report(
@@ -25,7 +26,11 @@ def report(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Rows with labels to show a model on: a file or a name of a dataset."),
+        typer.Option(
+            help="Rows with labels to show a model on: a file, - for the standard input, or the "
+            "name of a dataset.",
+            callback=readable_twice,
+        ),
     ] = None,
     tags: common.Tags = None,
     tag_separator: common.TagSeparator = None,
@@ -73,8 +78,10 @@ def report(
             for note in rows.notes:
                 tell(f"Note: {note}")
             title = f"Model {folder.resolve().name}"
+            # Not the place, which for a pipe is that of a passing copy.
+            name = Path(data).name
             with unnamed_rows():
-                page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=data)
+                page = model_report(trained.model, rows.X, rows.Y, title=title, data_name=name)
     write_page(page, target, force=force)
     typer.echo(str(target))
 

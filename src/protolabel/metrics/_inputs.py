@@ -42,10 +42,10 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
         matrix = sparse.csr_array(dense != 0)
     if stray.size:
         values = ", ".join(str(value) for value in np.unique(stray)[:3])
-        raise ValueError(
-            f"{name} contains {values}, expected only 0 and 1; "
-            "convert {-1, +1} targets with (Y > 0).astype(int)."
-        )
+        advice = "convert {-1, +1} targets with (Y > 0).astype(int)."
+        if (stray != stray).any():  # noqa: PLR0124, only NaN differs from itself
+            advice = "leave out rows whose labels are not known."
+        raise ValueError(f"{name} contains {values}, expected only 0 and 1; {advice}")
     if matrix.shape[0] == 0 or matrix.shape[1] == 0:
         raise ValueError(f"{name} has shape {matrix.shape}; at least one row and label is needed.")
     return sparse.csr_array(

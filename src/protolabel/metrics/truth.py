@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from protolabel.metrics._inputs import Indicator, Labels
-
-_SETS = (set, frozenset)
-_ROWS = (*_SETS, list, tuple, np.ndarray)
+from protolabel.missing_labels import (
+    ROW_TYPES,
+    check_no_label_is_missing,
+    check_rows_are_label_sets,
+    has_sets_of_names,
+    is_missing,
+)
 
 
 def truth_columns(estimator: Any, Y: Any) -> tuple[Any, int]:
@@ -87,25 +91,32 @@ def _are_named(names: NDArray[Any]) -> bool:
 
 
 def _label_sets(Y: Any, names: NDArray[Any]) -> list[Any] | None:
-    """Rows of label sets, None for every other form of labels."""
+    """Rows of label sets, none of them missing; None for every other form of labels."""
     is_column = isinstance(Y, np.ndarray) and Y.ndim == 1 and Y.dtype == object
     is_series = hasattr(Y, "to_list")
     if not (is_series or is_column or isinstance(Y, (list, tuple))):
         return None
     rows = list(Y.to_list() if is_series else Y)
-    if not rows or not all(isinstance(row, _ROWS) for row in rows):
+    is_named = has_sets_of_names(rows)
+    if is_named:
+        check_rows_are_label_sets(rows)
+    elif not rows or not all(isinstance(row, ROW_TYPES) for row in rows):
         return None
-    if any(isinstance(row, _SETS) for row in rows):
-        return rows
-    widths = {len(row) for row in rows}
     values = {value for row in rows for value in row}
-    if len(widths) > 1 or 0 in widths or any(isinstance(value, str) for value in values):
-        return rows
+    if not is_named and _may_be_matrix(rows, values, names):
+        return None
+    if any(map(is_missing, values)):
+        check_no_label_is_missing(rows)
+    return rows
+
+
+def _may_be_matrix(rows: list[Any], values: set[Any], names: NDArray[Any]) -> bool:
+    widths = {len(row) for row in rows}
+    if len(widths) > 1 or 0 in widths:
+        return False
     # Labels that are numbers look like a matrix in rows of as many labels each.
     is_matrix = widths == {len(names)} and values <= {0, 1}
-    if is_matrix or not _are_named(names) or values.isdisjoint(names.tolist()):
-        return None
-    return rows
+    return is_matrix or not _are_named(names) or values.isdisjoint(names.tolist())
 
 
 def _look_up(sets: list[Any], names: list[Any]) -> Indicator:

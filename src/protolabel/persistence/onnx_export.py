@@ -63,7 +63,9 @@ def export_onnx(model: PNMLClassifier, path: str | PathLike[str], *, force: bool
     check_is_fitted(model)
     onnx = _import_onnx()
     graph = GraphBuilder(onnx)
-    scores = _scores(graph, model)
+    n_rows = graph.apply("Shape", "features", start=0, end=1)
+    scores = _scores(graph, _at_least_one_row(graph, "features", n_rows), model)
+    scores = graph.first_rows(scores, n_rows)
     graph.name(graph.cast(scores, np.float32), "log_odds")
     graph.name(graph.cast(_probabilities(graph, scores, model), np.float32), "probabilities")
     proto = _model_proto(onnx, graph, model)
@@ -82,9 +84,16 @@ def _import_onnx() -> Any:
     return onnx
 
 
-def _scores(graph: GraphBuilder, model: PNMLClassifier) -> str:
+def _at_least_one_row(graph: GraphBuilder, features: str, n_rows: str) -> str:
+    """A row of zeros where there is none: onnxruntime leaves the axes of empty sums as they are."""
+    zero, one = (graph.constant(np.array([size], dtype=np.int64)) for size in (0, 1))
+    n_more = graph.apply("Max", graph.apply("Sub", one, n_rows), zero)
+    return graph.apply("Pad", features, graph.apply("Concat", zero, zero, n_more, zero, axis=0))
+
+
+def _scores(graph: GraphBuilder, features: str, model: PNMLClassifier) -> str:
     fitted = model.model_
-    scaled = _scaled(graph, graph.cast("features", np.float64), fitted.scaler)
+    scaled = _scaled(graph, graph.cast(features, np.float64), fitted.scaler)
     # The network and the trees see single precision in the library, too.
     rows = graph.cast(scaled, np.float32)
     scores = [network_scores(graph, rows, fitted.network)]

@@ -66,6 +66,11 @@ class GraphBuilder:
         axes = self.constant(np.array([axis], dtype=np.int64))
         return self.apply(operation, value, axes, keepdims=int(keep))
 
+    def first_rows(self, value: str, n_rows: str) -> str:
+        """Leave out the rows behind the first ones."""
+        zero = self.constant(np.array([0], dtype=np.int64))
+        return self.apply("Slice", value, zero, n_rows, zero)
+
     def cast(self, value: str, dtype: type) -> str:
         """Convert to single or double precision."""
         to = self._types.DOUBLE if dtype is np.float64 else self._types.FLOAT

@@ -125,15 +125,16 @@ class _RowHead:
         assert network.metric is not None
         assert isinstance(head, Head)
         assert head.quadratic is not None
+        terms = head.terms
         # Copies, so that a label keeps its digits where others are added later.
         positions = network.positions[:, labels].contiguous().flatten(2, 3)
         projected = torch.matmul(positions, network.metric[:, labels].contiguous().mT)
         return cls(
             metric=head.quadratic.numpy(),
             projected=_array(projected.transpose(1, 2).flatten(2)),
-            log_weights=_array(head.log_weights),
-            prior=_array(head.prior[:, 0]),
-            scale=None if head.scale is None else _array(head.scale[:, 0]),
+            log_weights=_array(terms.log_weights),
+            prior=_array(terms.prior[:, 0]),
+            scale=None if terms.scale is None else _array(terms.scale[:, 0]),
             squared=head.squared,
         )
 

@@ -56,8 +56,10 @@ class NetworkScorer:
             self.weight = network.embedding.weight[:, self.members].flatten(1).contiguous()
             self.active = network.active[self.members]
             self.all_active = bool(self.active.all())
-            heads = [Head.of(network, self.members, g) for g in label_groups(network)]
-            self.heads = [LinearHead.of(h) if h.is_linear else h for h in heads]
+            kind = LinearHead if _is_linear(network) else Head
+            self.heads: list[Head | LinearHead] = [
+                kind.of(network, self.members, labels) for labels in label_groups(network)
+            ]
 
     @torch.inference_mode()
     def scores(self, rows: FeatureRows) -> Tensor:
@@ -107,92 +109,104 @@ class NetworkScorer:
 
 
 @dataclass(frozen=True)
-class Head:
-    """Prepared distances to the prototypes of some labels.
+class PrototypeTerms:
+    """What belongs to the prototypes of some labels.
 
-    ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``quadratic`` holds U as
-    (n_members, dim, n_labels * rank) or the blocks of G as (n_members, n_pairs, n_labels), and
-    is None for the plain distance; ``linear`` (n_members, dim, 2 * n_slots * n_labels) and
-    ``constant`` (n_members, 1, 2 * n_slots * n_labels) belong to the prototypes.
+    ``centre`` (n_members, 1, dim) is subtracted from embeddings; ``linear`` (n_members, dim,
+    2 * n_slots * n_labels) and ``constant`` (n_members, 1, 2 * n_slots * n_labels) are the last
+    two terms of the squared distances.
     """
 
     centre: Tensor
-    quadratic: Tensor | None
-    is_paired: bool
     linear: Tensor
     constant: Tensor
     log_weights: Tensor
     prior: Tensor
     scale: Tensor | None
-    squared: bool
 
     @classmethod
-    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> Head:
-        """Prepare the distances of some members to some labels."""
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> PrototypeTerms:
+        """Prepare the terms of some members and labels."""
         positions = network.positions[members, labels].flatten(2, 3)  # (members, labels, P, dim)
         centre = positions.mean(dim=(1, 2))[:, None, :]
         positions = positions - centre[:, None]
-        metric = None if network.metric is None else network.metric[members, labels]
-        if metric is None:
-            by_metric, quadratic, is_paired = positions, None, False
-        else:
+        by_metric = positions
+        if network.metric is not None:
+            metric = network.metric[members, labels]
             by_metric = torch.matmul(torch.matmul(positions, metric.mT), metric)  # G p
-            rank, dim = metric.shape[-2:]
-            many = metric.shape[1] >= _MIN_LABELS_OF_PAIRS
-            is_paired = many and rank > (dim + _PAIR_BLOCK) // 2
-            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 1, 2).flatten(2)
         # Labels last: the work on each distance runs along them.
         linear = (-2 * by_metric).permute(0, 3, 2, 1).flatten(2)
         constant = (positions * by_metric).sum(-1).mT.flatten(1)[:, None, :]
         variance = network.log_variance
         return cls(
             centre=centre,
-            quadratic=None if quadratic is None else quadratic.contiguous(),
-            is_paired=is_paired,
             linear=linear.contiguous(),
             constant=constant.contiguous(),
             log_weights=network.log_weights[members, labels].permute(0, 2, 3, 1).contiguous(),
             prior=network.log_prior_odds[members, labels][:, None, :].contiguous(),
             scale=None if variance is None else (2 * variance[members].exp()).view(-1, 1, 1, 1),
-            squared=network.settings.squared_distance,
         )
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether what is quadratic in the embedding cancels."""
-        return self.squared and self.log_weights.shape[2] == 1
-
-    @property
-    def entries_per_row(self) -> int:
-        """Size of the largest intermediate result of a row."""
-        widths = [self.linear.shape[2]]
-        if self.quadratic is not None:
-            widths.append(self.quadratic.shape[1 if self.is_paired else 2])
-        return len(self.linear) * max(widths)
-
-    def logits(self, embeddings: Tensor) -> Tensor:
-        """Log-odds of the labels, (n_members, n_rows, n_labels)."""
-        centred = embeddings - self.centre
-        n_members, n_rows, _ = centred.shape
-        n_slots, n_labels = self.log_weights.shape[2:]
-        squares = torch.baddbmm(self.constant, centred, self.linear)
-        squares = squares.view(n_members, n_rows, 2 * n_slots, n_labels)
-        squares += self._lengths(centred)[:, :, None, :]
-        squares.clamp_min_(0)
-        distances = squares if self.squared else squares.add_(root_offset(squares.dtype)).sqrt_()
-        if self.scale is not None:
-            distances = distances / self.scale
-        distances = distances.view(n_members, n_rows, 2, n_slots, n_labels)
-        if n_slots == 1:
-            ratio = distances[:, :, 0, 0] - distances[:, :, 1, 0]
-            return ratio.add_(self.prior).add_(self.missing)
-        log_density = torch.logsumexp(self.log_weights[:, None] - distances, dim=3)
-        return log_density[:, :, 1] - log_density[:, :, 0] + self.prior
 
     @property
     def missing(self) -> Tensor:
         """What one of two single prototypes that is not there takes from its side."""
         return (self.log_weights[:, 1, 0] - self.log_weights[:, 0, 0])[:, None, :]
+
+
+@dataclass(frozen=True)
+class Head:
+    """Prepared distances to the prototypes of some labels.
+
+    ``quadratic`` holds U as (n_members, dim, n_labels * rank) or the blocks of G as (n_members,
+    n_pairs, n_labels), and is None for the plain distance.
+    """
+
+    terms: PrototypeTerms
+    quadratic: Tensor | None
+    is_paired: bool
+    squared: bool
+
+    @classmethod
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> Head:
+        """Prepare the distances of some members to some labels."""
+        quadratic, is_paired = None, False
+        if network.metric is not None:
+            metric = network.metric[members, labels]
+            rank, dim = metric.shape[-2:]
+            many = metric.shape[1] >= _MIN_LABELS_OF_PAIRS
+            is_paired = many and rank > (dim + _PAIR_BLOCK) // 2
+            quadratic = _packed(metric) if is_paired else metric.permute(0, 3, 1, 2).flatten(2)
+            quadratic = quadratic.contiguous()
+        terms = PrototypeTerms.of(network, members, labels)
+        return cls(terms, quadratic, is_paired, network.settings.squared_distance)
+
+    @property
+    def entries_per_row(self) -> int:
+        """Size of the largest intermediate result of a row."""
+        widths = [self.terms.linear.shape[2]]
+        if self.quadratic is not None:
+            widths.append(self.quadratic.shape[1 if self.is_paired else 2])
+        return len(self.terms.linear) * max(widths)
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Log-odds of the labels, (n_members, n_rows, n_labels)."""
+        terms = self.terms
+        centred = embeddings - terms.centre
+        n_members, n_rows, _ = centred.shape
+        n_slots, n_labels = terms.log_weights.shape[2:]
+        squares = torch.baddbmm(terms.constant, centred, terms.linear)
+        squares = squares.view(n_members, n_rows, 2 * n_slots, n_labels)
+        squares += self._lengths(centred)[:, :, None, :]
+        squares.clamp_min_(0)
+        distances = squares if self.squared else squares.add_(root_offset(squares.dtype)).sqrt_()
+        if terms.scale is not None:
+            distances = distances / terms.scale
+        distances = distances.view(n_members, n_rows, 2, n_slots, n_labels)
+        if n_slots == 1:
+            ratio = distances[:, :, 0, 0] - distances[:, :, 1, 0]
+            return ratio.add_(terms.prior).add_(terms.missing)
+        log_density = torch.logsumexp(terms.log_weights[:, None] - distances, dim=3)
+        return log_density[:, :, 1] - log_density[:, :, 0] + terms.prior
 
     def _lengths(self, centred: Tensor) -> Tensor:
         """Value of e' G_k e for every row and label, (n_members, n_rows, 1 or n_labels)."""
@@ -200,7 +214,7 @@ class Head:
             return centred.square().sum(-1, keepdim=True)
         if self.is_paired:
             return torch.bmm(_pairs(centred), self.quadratic)
-        n_labels = self.log_weights.shape[-1]
+        n_labels = self.terms.log_weights.shape[-1]
         projected = torch.bmm(centred, self.quadratic).unflatten(-1, (n_labels, -1))
         lengths: Tensor = torch.linalg.vector_norm(projected, dim=-1)
         return lengths.square_()
@@ -217,15 +231,16 @@ class LinearHead:
     constant: Tensor
 
     @classmethod
-    def of(cls, head: Head) -> LinearHead:
+    def of(cls, network: PrototypeNetwork, members: Tensor, labels: slice) -> LinearHead:
         """Distance to the negative prototype minus that to the positive one, in one product."""
-        negative, positive = head.linear.chunk(2, dim=-1)
+        terms = PrototypeTerms.of(network, members, labels)
+        negative, positive = terms.linear.chunk(2, dim=-1)
         weight = negative - positive
-        below, above = head.constant.chunk(2, dim=-1)
-        constant = below - above - torch.matmul(head.centre, weight)
-        if head.scale is not None:
-            weight, constant = weight / head.scale[..., 0], constant / head.scale[..., 0]
-        return cls(weight.contiguous(), constant + head.prior + head.missing)
+        below, above = terms.constant.chunk(2, dim=-1)
+        constant = below - above - torch.matmul(terms.centre, weight)
+        if terms.scale is not None:
+            weight, constant = weight / terms.scale[..., 0], constant / terms.scale[..., 0]
+        return cls(weight.contiguous(), constant + terms.prior + terms.missing)
 
     @property
     def entries_per_row(self) -> int:
@@ -246,6 +261,11 @@ def label_groups(network: PrototypeNetwork) -> list[slice]:
     starts = range(0, trained, _LABEL_BLOCK)
     blocks = [slice(start, min(start + _LABEL_BLOCK, trained)) for start in starts]
     return blocks + [slice(k, k + 1) for k in range(trained, network.n_labels)]
+
+
+def _is_linear(network: PrototypeNetwork) -> bool:
+    """Whether what is quadratic in the embedding cancels."""
+    return network.settings.squared_distance and network.log_weights.shape[-1] == 1
 
 
 def _pairs(values: Tensor) -> Tensor:

@@ -47,21 +47,6 @@ def is_zero_or_one(value: Any) -> bool:
     return isinstance(value, _NUMBERS) and value in (0, 1)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or NA.
-
-    Examples
-    --------
-    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
-    [True, True, False, False]
-    """
-    try:
-        # only missing values differ from themselves
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:  # pandas.NA knows no answer
-        return True
-
-
 def _is_plain(cells: np.ndarray) -> bool:
     return cells.dtype.kind in "biuf"
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.preprocessing.label_cells import is_missing, is_zero_or_one
+from protolabel.missing_labels import ROW_TYPES, check_rows_are_label_sets, has_sets_of_names
+from protolabel.preprocessing.label_cells import is_zero_or_one
 
 _SETS = (set, frozenset)
 
@@ -30,20 +31,14 @@ def unpack_column(y: Any) -> Any:
     elif hasattr(y, "to_list"):
         rows = y.to_list()
     elif isinstance(y, (list, tuple)) and (
-        any(_is_array_of_names(row) for row in y) or _are_arrays_of_any_length(y)
+        any(_is_array_of_names(row) for row in y) or _are_arrays_of_any_length(y) or _lacks_a_set(y)
     ):
         rows = list(y)
     else:
         return y
-    is_set = [isinstance(row, (*_SETS, list, tuple, np.ndarray)) for row in rows]
-    if not any(is_set):
+    if not any(isinstance(row, ROW_TYPES) for row in rows):
         return y
-    if not all(is_set):
-        odd = is_set.index(False)
-        raise ValueError(
-            f"Row {odd} of y is {rows[odd]!r} but other rows are label sets; pass an empty list "
-            "for a row without labels."
-        )
+    check_rows_are_label_sets(rows)
     # Label sets are arrays in frames that were read from Parquet files.
     rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
     return rows if _is_matrix(rows) else [set(row) for row in rows]
@@ -75,17 +70,6 @@ def check_not_numbers_of_labels(rows: np.ndarray) -> None:
         )
 
 
-def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
-    """Refuse None and NaN in label sets, and say in which row."""
-    for position, labels in enumerate(sets):
-        for label in labels:
-            if is_missing(label):
-                raise ValueError(
-                    f"Row {position} of y has the label {label!r}, which stands for a missing one; "
-                    "leave it out of the set, or leave out rows whose labels are not known."
-                )
-
-
 def membership(sets: Iterable[Iterable[Any]], column: Mapping[Any, int]) -> sp.csr_array:
     """Label sets as a matrix of 0 and 1, given the column of each label."""
     rows = [sorted({column[label] for label in labels}) for labels in sets]
@@ -103,6 +87,10 @@ def _are_arrays_of_any_length(rows: Any) -> bool:
     are_rows = all(isinstance(row, (list, tuple)) or np.ndim(row) == 1 for row in rows)
     has_arrays = any(isinstance(row, np.ndarray) for row in rows)
     return has_arrays and are_rows and len({len(row) for row in rows}) > 1
+
+
+def _lacks_a_set(rows: Any) -> bool:
+    return not all(isinstance(row, ROW_TYPES) for row in rows) and has_sets_of_names(rows)
 
 
 def _is_matrix(rows: list[Any]) -> bool:

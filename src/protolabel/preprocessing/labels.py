@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary, is_missing
+from protolabel.missing_labels import check_no_label_is_missing, is_missing
+from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary
 from protolabel.preprocessing.label_sets import (
     are_label_sets,
-    check_no_label_is_missing,
     check_not_numbers_of_labels,
     membership,
     unpack_column,

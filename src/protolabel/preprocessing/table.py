@@ -1,8 +1,9 @@
 """A table of numbers and words as a matrix, by rules learned from the training rows.
 
 The rules are plain values: they are stored with a model as JSON, so that a model takes the
-table as it is. A number that is missing becomes the mean of its column; a column of words
-becomes one 0/1 column a word, all zero where the word is missing or was never seen.
+table as it is. A number that is missing becomes the mean of its column, or the more frequent one
+of two: between yes and no, a mean would be neither. A column of words becomes one 0/1 column a
+word, all zero where the word is missing or was never seen.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protolabel.exceptions import ModelFileError
+from protolabel.preprocessing.two_values import two_values_of_rows
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.strict_json import shown
 
@@ -29,6 +31,20 @@ class Numbers:
 
     name: str
     values: NDArray[np.float64]
+
+    @property
+    def known(self) -> NDArray[np.float64]:
+        """The numbers that are not missing."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def two_values(self) -> tuple[float, float] | None:
+        """The lower and the upper number of a column that has no others."""
+        known = self.known
+        if not known.size:
+            return None
+        lower, upper = two_values_of_rows(known[:, None])[:, 0].tolist()
+        return None if math.isnan(lower) else (lower, upper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,22 +87,22 @@ class TablePreprocessor:
     Examples
     --------
     >>> import numpy as np
-    >>> size = Numbers("size", np.array([1.0, np.nan, 3.0]))
-    >>> colour = Words("colour", np.array([0, 1, 0]), ("red", "blue"))
+    >>> size = Numbers("size", np.array([1.0, np.nan, 3.0, 5.0]))
+    >>> colour = Words("colour", np.array([0, 1, 0, -1]), ("red", "blue"))
     >>> rules = TablePreprocessor.fit([size, colour])
     >>> rules.feature_names
     ('size', 'colour=red', 'colour=blue')
     >>> rules.words_of_columns
     ((1, 2),)
     >>> rules.transform([colour, size]).tolist()
-    [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
+    [[1.0, 1.0, 0.0], [3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [5.0, 0.0, 0.0]]
     """
 
     rules: tuple[NumberRule | WordRule, ...]
 
     @classmethod
     def fit(cls, columns: TableColumns, rows: NDArray[Any] | None = None) -> Self:
-        """Learn means and words.
+        """Learn what takes the place of missing numbers, and words.
 
         Parameters
         ----------
@@ -193,10 +209,18 @@ def _learn(column: Numbers | Words, rows: NDArray[Any] | None) -> NumberRule | W
         codes = column.codes if rows is None else column.codes[rows]
         present = np.unique(codes[codes != MISSING_CODE])
         return WordRule(column.name, tuple(column.words[code] for code in present))
-    values = column.values if rows is None else column.values[rows]
-    known = values[~np.isnan(values)]
+    seen = column if rows is None else Numbers(column.name, column.values[rows])
+    return NumberRule(column.name, _fill(seen))
+
+
+def _fill(column: Numbers) -> float:
+    """What takes the place of missing numbers; of two equally frequent ones the lower."""
+    known = column.known
+    if column.two_values is not None:
+        lower, upper = column.two_values
+        return upper if 2 * np.count_nonzero(known == upper) > known.size else lower
     # Divided first: the sum of very large numbers may overflow where their mean does not.
-    return NumberRule(column.name, float(np.sum(known / max(known.size, 1))))
+    return float(np.sum(known / max(known.size, 1)))
 
 
 def _n_rows(columns: TableColumns) -> int:

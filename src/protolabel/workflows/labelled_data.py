@@ -242,11 +242,7 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
     if groups is not None:
         notes = [note for note in notes if note != f"column {groups.name!r} was dropped: as asked"]
         notes.append(groups.note())
-    missing = [c.name for c in features if isinstance(c, Numbers) and np.isnan(c.values).any()]
-    if missing:
-        notes.append(
-            f"missing numbers become the mean of the training rows in: {', '.join(missing)}"
-        )
+    notes += _notes_on_missing_numbers(features)
     return LabelledData(
         dataset.name,
         features,
@@ -270,6 +266,18 @@ def _table_columns(builder: TableBuilder) -> tuple[Numbers | Words, ...]:
     if not columns:
         raise DatasetError(f"{builder.path}: no column can serve as a feature")
     return tuple(columns)
+
+
+def _notes_on_missing_numbers(columns: Sequence[Numbers | Words]) -> list[str]:
+    missing = [c for c in columns if isinstance(c, Numbers) and np.isnan(c.values).any()]
+    of_two = [column.name for column in missing if column.two_values is not None]
+    others = [column.name for column in missing if column.two_values is None]
+    replacements = {"mean": others, "more frequent value": of_two}
+    return [
+        f"missing numbers become the {value} of the training rows in: {', '.join(names)}"
+        for value, names in replacements.items()
+        if names
+    ]
 
 
 class TextCollector:

@@ -1,0 +1,57 @@
+"""Labels that are not known, which neither training nor scoring takes for labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+_SETS = (set, frozenset)
+# What a row of label sets may be; lists and arrays may be rows of a matrix as well.
+ROW_TYPES = (*_SETS, list, tuple, np.ndarray)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    try:
+        # only missing values differ from themselves
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # pandas.NA knows no answer
+        return True
+
+
+def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
+    """Refuse None and NaN in label sets, and say in which row."""
+    for position, labels in enumerate(sets):
+        for label in labels:
+            if is_missing(label):
+                raise ValueError(
+                    f"Row {position} of y has the label {label!r}, which stands for a missing one; "
+                    "leave it out of the set, or leave out rows whose labels are not known."
+                )
+
+
+def check_rows_are_label_sets(rows: Sequence[Any]) -> None:
+    """Refuse a row that is none among rows that are, such as None."""
+    for position, row in enumerate(rows):
+        if not isinstance(row, ROW_TYPES):
+            raise ValueError(
+                f"Row {position} of y is {row!r} but other rows are label sets; pass an empty list "
+                "for a row without labels, and leave out rows whose labels are not known."
+            )
+
+
+def has_sets_of_names(rows: Iterable[Any]) -> bool:
+    """Whether some row is a set, or a list with a name in it, which no row of a matrix is."""
+    return any(
+        isinstance(row, _SETS)
+        or (isinstance(row, ROW_TYPES) and any(isinstance(label, str) for label in row))
+        for row in rows
+    )
