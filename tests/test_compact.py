@@ -248,7 +248,7 @@ def test_it_is_explained_and_can_learn_another_label(labelled):
     assert np.allclose(model.decision_function(X)[:, :3], scores)
 
 
-def test_it_is_more_accurate_than_the_networks_of_fast():
+def test_it_is_more_accurate_than_the_networks_of_fast(benchmark_data):
     data = load_dataset("emotions")
     order = np.random.default_rng(0).permutation(data.X.shape[0])
     train, test = order[:400], order[400:]

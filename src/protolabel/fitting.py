@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -16,31 +15,29 @@ import scipy.sparse as sp
 import torch
 from joblib import cpu_count
 
-from protolabel.companions.forest import Forest, fit_forest
-from protolabel.companions.fusion import Fusion, fit_fusion
-from protolabel.companions.kernel_ridge import KernelRidge, fit_kernel_ridge
-from protolabel.companions.prototype_forest import PrototypeForest, fit_prototype_forest
+from protolabel.companions.forest import fit_forest
+from protolabel.companions.fusion import fit_fusion
+from protolabel.companions.kernel_ridge import fit_kernel_ridge
+from protolabel.companions.prototype_forest import fit_prototype_forest
 from protolabel.datasets.matrix_digest import matrix_digest
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.distillation import student_settings, train_student
-from protolabel.pnml.callbacks import Callback, EpochRecord
+from protolabel.fitted_model import Companion, FittedModel
+from protolabel.pnml.callbacks import Callback
 from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
-from protolabel.pnml.new_labels import network_with_label
-from protolabel.pnml.row_scoring import MatrixScorer
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
-from protolabel.preprocessing.features import FeatureScaler, Scaling
+from protolabel.preprocessing.features import Scaling
 from protolabel.preprocessing.splits import iterative_stratification
 from protolabel.row_groups import Groups, groups_at, n_groups
 from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor, open_table, rows_at
 from protolabel.version import __version__
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
-Companion = KernelRidge | Forest | PrototypeForest
 
 # With fewer out-of-fold rows it was not tried whether tuned thresholds pay; log-odds of zero are
 # kept then.
@@ -48,7 +45,6 @@ MIN_ROWS_TO_TUNE_THRESHOLDS = 10
 # Companions, their calibration and thresholds use a sample of the rows beyond this many cells,
 # of labels or trees.
 _MAX_JUDGED_CELLS = 2**24
-_ROWS_IN_CACHE = 512
 
 
 @dataclass(frozen=True)
@@ -93,95 +89,6 @@ class FitOptions:
                 f"validation_fraction={self.validation_fraction} cannot be used; "
                 "expected a share between 0 and 1."
             )
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """All that predictions need. Companions keep training rows, scaled, and their labels."""
-
-    network: PrototypeNetwork
-    scaler: FeatureScaler
-    decision: DecisionRule
-    history: tuple[EpochRecord, ...]
-    companions: tuple[Companion, ...] = ()
-    fusion: Fusion | None = None
-
-    def scores(self, X: Matrix) -> np.ndarray:
-        """Log-odds of every label, (n_samples, n_labels)."""
-        if self.fusion is None:
-            return self._network_scores(X)
-        scaled = self._scaled(X)
-        logits = self.scorer.scores(scaled)
-        others = [companion.scores(scaled) for companion in self.companions]
-        if self.network.n_added:
-            # Companions do not know the labels that were added after training.
-            added = ((0, 0), (0, self.network.n_added))
-            others = [np.pad(scores, added) for scores in others]
-        return self.fusion.combine([logits, *others])
-
-    def _network_scores(self, X: Matrix) -> np.ndarray:
-        """Log-odds by the networks alone: dense rows pass through all steps in the cache."""
-        n_rows = X.shape[0]
-        if sp.issparse(X) or n_rows <= _ROWS_IN_CACHE:
-            return self.scorer.scores(self._scaled(X))
-        scores = np.empty((n_rows, self.network.n_labels))
-        for start in range(0, n_rows, _ROWS_IN_CACHE):
-            part = slice(start, start + _ROWS_IN_CACHE)
-            scores[part] = self.scorer.scores(self._scaled(X[part]))
-        return scores
-
-    @cached_property
-    def scorer(self) -> MatrixScorer:
-        """The network prepared for prediction."""
-        return MatrixScorer(self.network)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def embeddings(self, X: Matrix) -> np.ndarray:
-        """Embeddings of all members side by side, (n_samples, n_members * dim)."""
-        embeddings = self.network.embed(self._rows(X))
-        return embeddings.transpose(0, 1).flatten(1).cpu().numpy()
-
-    def with_label(self, X_positive: Matrix, X_negative: Matrix | None = None) -> FittedModel:
-        """Return a model that knows one more label, from rows with it and rows without it."""
-        network = self.network
-        if not network.settings.shared_embedding:
-            raise ValueError(
-                "shared_embedding=False gives every label an embedding of its own, which a few "
-                "rows cannot train; add_label needs a model fitted with shared_embedding=True."
-            )
-        if network.covariance is None:
-            raise ValueError(
-                "The model was saved by a protolabel that did not keep what add_label needs of "
-                "the training rows; fit it again."
-            )
-        embedded = network.embed(self._rows(X_positive))
-        others = None if X_negative is None else network.embed(self._rows(X_negative))
-        thresholds, fusion = self.decision.thresholds, self.fusion
-        if fusion is not None:
-            # The new label has the score of the networks alone, without a share of the prior.
-            thresholds = fusion.of_first_learner(thresholds - fusion.shifts)
-            thresholds = thresholds[fusion.learned] if fusion.learned.any() else thresholds
-            fusion = fusion.with_label()
-        return replace(
-            self,
-            network=network_with_label(network, embedded, others),
-            decision=self.decision.with_label(float(np.median(thresholds))),
-            fusion=fusion,
-        )
-
-    def _rows(self, X: Matrix) -> FeatureRows:
-        return feature_rows(self._scaled(X), self.network.positions.device)
-
-    def _scaled(self, X: Matrix) -> Matrix:
-        return self.scaler.transform(self.in_trained_form(X))
-
-    def in_trained_form(self, X: Matrix) -> Matrix:
-        """Rows as CSR where the model was trained on sparse ones, else as they come."""
-        # Only sparse rows have prototype trees; networks alone do not mind the form.
-        of_sparse = any(isinstance(companion, PrototypeForest) for companion in self.companions)
-        return sp.csr_array(X) if of_sparse and not sp.issparse(X) else X
 
 
 def fit_model(

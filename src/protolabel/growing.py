@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from protolabel.chunk_targets import encode_chunk
 from protolabel.estimator import MultilabelClassifier
-from protolabel.fitting import FitOptions, FittedModel
+from protolabel.fitted_model import FittedModel
+from protolabel.fitting import FitOptions
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.preprocessing.features import compressed_texts
 from protolabel.preprocessing.labels import Targets

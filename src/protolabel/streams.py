@@ -11,7 +11,8 @@ import scipy.sparse as sp
 import torch
 
 from protolabel.decision.decision_rule import DecisionRule
-from protolabel.fitting import FitOptions, FittedModel, resolve_device
+from protolabel.fitted_model import FittedModel
+from protolabel.fitting import FitOptions, resolve_device
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import feature_rows
 from protolabel.pnml.settings import PNMLSettings

@@ -13,7 +13,7 @@ import numpy as np
 from protolabel.companions.forest import Forest
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.prototype_forest import PrototypeForest
-from protolabel.fitting import FittedModel
+from protolabel.fitted_model import FittedModel
 from protolabel.inspection.forest_jumps import forest_pulls
 from protolabel.inspection.gradients import kernel_gradients, network_gradients
 from protolabel.inspection.prototype_jumps import prototype_forest_pulls
