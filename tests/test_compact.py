@@ -7,11 +7,13 @@ import torch
 from scipy.special import expit
 
 from protolabel import PNMLClassifier, fitting
+from protolabel.companions.fusion import fit_fusion
 from protolabel.datasets import load_dataset, open_rows
 from protolabel.distillation import student_settings, train_student
 from protolabel.inspection.explaining import explain
 from protolabel.metrics import evaluate
 from protolabel.persistence import load_model, save_model
+from protolabel.pnml.callbacks import Callback
 from protolabel.pnml.loss import mean_cross_entropy
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import feature_rows
@@ -31,9 +33,9 @@ def lessons(monkeypatch):
     """What students were trained on: scores, the rows they are of, and the settings."""
     seen = []
 
-    def spy(data, settings, seed, scores=None, judged=slice(None)):
+    def spy(data, settings, seed, callbacks=(), scores=None, judged=slice(None)):
         seen.append((scores, judged, settings))
-        return train_student(data, settings, seed, scores, judged)
+        return train_student(data, settings, seed, callbacks, scores, judged)
 
     monkeypatch.setattr(fitting, "train_student", spy)
     return seen
@@ -103,13 +105,31 @@ def test_a_compact_model_is_one_network_with_linear_log_odds(labelled, as_rows):
     assert type(head).__name__ == "LinearHead"
 
 
-def test_the_student_learns_from_scores_of_the_whole_and_keeps_its_decisions(labelled, lessons):
+@pytest.fixture
+def pooled(monkeypatch):
+    """Scores of unseen rows that learners were pooled by, and the pools."""
+    seen = []
+
+    def spy(scores, *args):
+        seen.append((scores, fit_fusion(scores, *args)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(fitting, "fit_fusion", spy)
+    return seen
+
+
+def test_the_student_learns_from_scores_of_the_whole_and_keeps_its_decisions(
+    labelled, lessons, pooled
+):
     X, Y = labelled
+    Y = np.column_stack([Y, X[:, 3] > 1.5])  # A rare label, whose prior odds matter.
     whole = PNMLClassifier(**FEW).fit(X, Y)
     small = compact().fit(X, Y)
     ((scores, judged, _),) = lessons
     assert judged == slice(None)
-    assert scores.shape == Y.shape
+    parts, fusion = pooled[-1]
+    assert np.abs(fusion.shifts).max() > 0.01
+    assert np.array_equal(scores, fusion.combine(parts))
     assert np.array_equal(small.thresholds_, whole.thresholds_)
     for scored in (scores, whole.decision_function(X)):
         assert np.array_equal(small.decision_.decide(scored), whole.decision_.decide(scored))
@@ -131,7 +151,7 @@ def test_a_student_comes_closer_to_the_whole_than_a_network_of_labels_alone(labe
     chosen = student_settings(PNMLClassifier(max_epochs=15)._settings(X, 3))
     gaps = []
     for scores in (whole, None):
-        network, history = train_student(data, chosen, 0, scores)
+        network, history = train_student(data, chosen, 0, scores=scores)
         said = expit(network.average_members(network.member_logits(rows)).numpy())
         gaps.append(np.abs(said - expit(whole)).mean())
         assert len(history) == 60
@@ -161,6 +181,70 @@ def test_a_compact_fit_to_stored_rows_is_that_to_the_matrix(tmp_path, labelled, 
     expected = compact(prototypes="single").fit(X, Y)
     found = compact(prototypes="single").fit(open_rows(path), Y)
     assert np.allclose(found.decision_function(X), expected.decision_function(X), atol=1e-4)
+
+
+def test_the_student_sees_every_row(labelled, monkeypatch):
+    X, Y = labelled
+    seen = []
+    monkeypatch.setattr(
+        "protolabel.distillation.Trainer",
+        lambda network, data, *args: seen.append(data.row_weights) or Trainer(network, data, *args),
+    )
+    compact().fit(X, Y)
+    (weights,) = seen
+    assert weights.shape == (1, len(Y))
+    assert (weights == 1).all()
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 1000.0])
+@pytest.mark.parametrize(("as_rows", "least"), [(np.asarray, 0.8), (sp.csr_array, 0.7)])
+def test_features_that_are_not_scaled_are_so_for_the_student(
+    tmp_path, labelled, size, as_rows, least
+):
+    X, Y = labelled
+    X = as_rows(np.maximum(X + 1, 0) * [1, 2, 3, 4, 5, 600] * size)
+    model = compact(feature_scaling="none", max_epochs=10).fit(X[:150], Y[:150])
+    assert (model.predict(X[150:]) == Y[150:]).mean() > least
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    stream = compact(feature_scaling="none")
+    for _ in range(20):
+        stream.partial_fit(X[:150], Y[:150])
+    assert (stream.predict(X[150:]) == Y[150:]).mean() > least - 0.05
+
+
+def test_columns_with_long_tails_do_not_spoil_it(labelled):
+    X, Y = labelled
+    tails = np.random.default_rng(0).standard_t(1.5, size=X.shape)
+    model = compact(feature_scaling="standard", max_epochs=10).fit(np.hstack([X, tails]), Y)
+    assert (model.predict(np.hstack([X, tails[::-1]])) == Y).mean() > 0.8
+
+
+def test_a_stream_has_the_one_small_network_from_the_start(labelled):
+    X, Y = labelled
+    model = compact().partial_fit(X, Y).partial_fit(X, Y)
+    network = model.model_.network
+    assert network.n_members == 1
+    assert network.settings.squared_distance
+    after = compact().fit(X, Y).partial_fit(X, Y).model_.network
+    assert (after.n_members, after.settings.embedding_dim) == (1, network.settings.embedding_dim)
+
+
+def test_callbacks_see_both_trainings(labelled):
+    X, Y = labelled
+    seen = []
+
+    class Watch(Callback):
+        def on_train_begin(self, n_epochs):
+            seen.append(n_epochs)
+
+        def on_train_end(self, history):
+            seen.append(len(history))
+
+    model = compact(callbacks=[Watch()]).fit(X, Y)
+    assert seen == [2, 2, 8, 8]
+    assert len(model.history_) == 8
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 7])
@@ -226,13 +310,6 @@ def test_a_compact_model_is_the_same_after_saving(tmp_path, labelled):
     assert loaded.compact
     assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
     assert np.array_equal(loaded.predict(X), model.predict(X))
-    # No row of the training table is in it, nor as many numbers.
-    whole = PNMLClassifier(**FEW).fit(X, Y)
-    save_model(whole, tmp_path / "whole")
-    sizes = [
-        sum(f.stat().st_size for f in (tmp_path / name).rglob("*")) for name in ("model", "whole")
-    ]
-    assert sizes[0] < sizes[1]
 
 
 def test_it_is_explained_and_can_learn_another_label(labelled):

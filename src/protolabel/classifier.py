@@ -132,9 +132,11 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         training rows to choose thresholds with. Needs two members and twice as many rows.
     compact : bool, default=False
         Keep one small network in place of all networks and companions. It learns from the
-        labels and from what these say of rows they have not seen, is more accurate than the
-        networks of ``"fast"``, predicts at the rate of a perceptron of 128 hidden units, and
-        keeps no training rows. Needs ``cross_fit``.
+        labels and from what these say of rows they have not seen, predicts at the rate of a
+        perceptron of 128 hidden units, and keeps no training rows. What gives networks their
+        form, batches and learning rate is for those of the whole; it has its own, four times
+        the epochs, and scaled features also with ``feature_scaling="none"``. Needs
+        ``cross_fit``; of fewer rows than twice the members it learns from labels alone.
     n_landmarks : int or "auto", default="auto"
         Landmarks of a kernel regression whose calibrated log-odds are pooled with those of
         the networks, see :mod:`protolabel.companions`; 0 for none. ``"auto"`` follows

@@ -9,24 +9,25 @@ the embedding: it predicts like a perceptron of one hidden layer, and keeps no t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
 from scipy.special import expit
 
-from protolabel.pnml.callbacks import EpochRecord
+from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.soft_targets import SoftTargets
 from protolabel.pnml.trainer import Trainer, TrainingData
 
-_SHARE_OF_THE_WHOLE = 0.5
+_SHARE_OF_SCORES = 0.5
 _WIDTH = 128
 _BATCH = 128
 _LEARNING_RATE = 3e-3
 # A single network, of which a step costs little, learns longer than those of the whole.
-_EPOCHS_OF_AN_EPOCH = 4
+_TIMES_THE_EPOCHS = 4
 
 
 def student_settings(settings: PNMLSettings) -> PNMLSettings:
@@ -51,7 +52,8 @@ def student_settings(settings: PNMLSettings) -> PNMLSettings:
         correlation_penalty=0.0,
         batch_size=_BATCH,
         learning_rate=_LEARNING_RATE,
-        max_epochs=_EPOCHS_OF_AN_EPOCH * settings.max_epochs,
+        max_epochs=_TIMES_THE_EPOCHS * settings.max_epochs,
+        n_iter_no_change=_TIMES_THE_EPOCHS * settings.n_iter_no_change,
     )
 
 
@@ -59,6 +61,7 @@ def train_student(
     data: TrainingData,
     settings: PNMLSettings,
     seed: int,
+    callbacks: Sequence[Callback] = (),
     scores: np.ndarray | None = None,
     judged: np.ndarray | slice = slice(None),
 ) -> tuple[PrototypeNetwork, tuple[EpochRecord, ...]]:
@@ -71,6 +74,7 @@ def train_student(
     settings : PNMLSettings
         Of the student.
     seed : int
+    callbacks : sequence of Callback, default=()
     scores : ndarray of shape (n_judged, n_labels) or None, default=None
         Log-odds by models that had not seen the row; None to learn from labels alone.
     judged : ndarray of int or slice, default=slice(None)
@@ -82,7 +86,7 @@ def train_student(
         place = np.full(n_rows, -1)
         place[judged] = np.arange(len(scores))
         said = torch.from_numpy(expit(scores).astype(np.float32))
-        soft = SoftTargets(said.to(device), torch.from_numpy(place).to(device), _SHARE_OF_THE_WHOLE)
+        soft = SoftTargets(said.to(device), torch.from_numpy(place).to(device), _SHARE_OF_SCORES)
     # Start weights are drawn on the CPU, so that they do not depend on the device.
     network = PrototypeNetwork(
         n_features=data.rows.n_features,
@@ -91,6 +95,6 @@ def train_student(
         n_members=1,
         generator=torch.Generator().manual_seed(seed),
     ).to(device)
-    lessons = replace(data, row_weights=torch.ones(1, n_rows, device=device), soft_targets=soft)
+    data = replace(data, row_weights=torch.ones(1, n_rows, device=device), soft_targets=soft)
     generator = torch.Generator(device).manual_seed(seed + 1)
-    return network, Trainer(network, lessons, generator).fit()
+    return network, Trainer(network, data, generator, callbacks).fit()

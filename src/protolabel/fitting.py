@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,17 @@ from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
-from protolabel.preprocessing.features import Scaling
+from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.splits import iterative_stratification
 from protolabel.row_groups import Groups, groups_at, n_groups
-from protolabel.training_table import MIN_JUDGED_ROWS, label_rows, label_tensor, open_table, rows_at
+from protolabel.training_table import (
+    MIN_JUDGED_ROWS,
+    TrainingTable,
+    label_rows,
+    label_tensor,
+    open_table,
+    rows_at,
+)
 from protolabel.version import __version__
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
@@ -130,11 +138,14 @@ def fit_model(
         rows=table.rows,
         labels=label_rows(Y_train, settings, device),
         row_weights=_row_weights(folds, options.n_members, device),
-        validation_rows=(
-            feature_rows(scaler.transform(rows_at(X, held_out)), device) if held_out.any() else None
-        ),
+        validation_rows=_validation_rows(X, held_out, scaler, device),
         validation_labels=label_tensor(Y[held_out], device) if held_out.any() else None,
     )
+    plain = DecisionRule.of(np.zeros(Y.shape[1]))
+    student = partial(_compact_model, X, held_out, data, table, settings, options, callbacks)
+    has_unseen = bool((folds >= 0).all())
+    if options.compact and not has_unseen:
+        return student(plain)
     # Start weights are drawn on the CPU, so that they do not depend on the device.
     network = PrototypeNetwork(
         n_features=scaler.n_columns,
@@ -145,10 +156,8 @@ def fit_model(
     ).to(device)
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
-    if not (folds >= 0).all():
-        if options.compact:
-            network, history = train_student(data, student_settings(settings), options.seed + 2)
-        return FittedModel(network, scaler, DecisionRule.of(np.zeros(Y.shape[1])), history)
+    if not has_unseen:
+        return FittedModel(network, scaler, plain, history)
     judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
@@ -161,10 +170,40 @@ def fit_model(
         scores, shifts = fusion.before_shifts([scores, *companion_scores]), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     if options.compact:
-        student = student_settings(settings)
-        network, history = train_student(data, student, options.seed + 2, scores + shifts, judged)
-        return FittedModel(network, scaler, decision, history)
+        return student(decision, scores + shifts, judged)
     return FittedModel(network, scaler, decision, history, companions, fusion)
+
+
+def _compact_model(
+    X: Matrix,
+    held_out: np.ndarray,
+    data: TrainingData,
+    table: TrainingTable,
+    settings: PNMLSettings,
+    options: FitOptions,
+    callbacks: Sequence[Callback],
+    decision: DecisionRule,
+    scores: np.ndarray | None = None,
+    judged: np.ndarray | slice = slice(None),
+) -> FittedModel:
+    """One network in place of the whole, whose scores of unseen rows it learns from, if any."""
+    student = student_settings(settings)
+    if options.feature_scaling == "none":
+        # Squared distances of columns of any size would be too large to learn from.
+        device = data.row_weights.device
+        table = open_table(X, ~held_out, student, "auto", device)
+        unseen = _validation_rows(X, held_out, table.scaler, device)
+        data = replace(data, rows=table.rows, validation_rows=unseen)
+    network, history = train_student(data, student, options.seed + 2, callbacks, scores, judged)
+    return FittedModel(network, table.scaler, decision, history)
+
+
+def _validation_rows(
+    X: Matrix, held_out: np.ndarray, scaler: FeatureScaler, device: torch.device
+) -> FeatureRows | None:
+    if not held_out.any():
+        return None
+    return feature_rows(scaler.transform(rows_at(X, held_out)), device)
 
 
 def resolve_device(device: str) -> torch.device:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from protolabel.chunk_targets import encode_chunk
+from protolabel.distillation import student_settings
 from protolabel.estimator import MultilabelClassifier
 from protolabel.fitted_model import FittedModel
 from protolabel.fitting import FitOptions
@@ -25,6 +27,7 @@ class GrowingClassifier(MultilabelClassifier):
     """Adds ``add_label`` and ``partial_fit`` to a classifier whose ``model_`` is a network."""
 
     model_: FittedModel
+    compact: bool
     feature_scaling: Any
     prototypes: Any
     random_state: Any
@@ -86,7 +89,8 @@ class GrowingClassifier(MultilabelClassifier):
         others go on from there, and so do calls after ``fit``, ``add_label`` or loading a model,
         with a new start of the optimiser; no row is kept. Prototypes are single, running means
         in which older rows fade. The learning rate is constant; ``schedule``, ``max_epochs``,
-        ``early_stopping``, ``callbacks``, companions and tuned thresholds play no part; multiple
+        ``early_stopping``, ``callbacks``, companions and tuned thresholds play no part; with
+        ``compact`` the one small network learns from the labels alone; multiple
         prototypes, ``correlation_penalty`` and ``leave_one_out`` are given up with a warning.
 
         Parameters
@@ -150,6 +154,10 @@ class GrowingClassifier(MultilabelClassifier):
             )
         if is_first:
             options = self._options(X, targets, seed)
+            if self.compact:
+                scaling = "auto" if options.feature_scaling == "none" else options.feature_scaling
+                settings = student_settings(settings)
+                options = replace(options, compact=False, n_members=1, feature_scaling=scaling)
             return Stream.start(X, targets, stream_settings(settings), options)
         return Stream.resume(self.model_, targets, seed)
 

@@ -189,3 +189,17 @@ def test_constant_rows_and_labels_have_no_weights(constant, distance):
         targets = np.zeros_like(targets)
     choice = KernelChoice(0.0, 1.0, 1.0, distance)
     assert column_weights(X, targets, choice, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("size", [1e-25, 1e18])
+def test_slopes_of_rows_of_any_size_are_finite_in_single_precision(as_rows, size):
+    X, _ = rows_of(20, n_idle=1)
+    X[np.abs(X) < 0.3] = 0.0
+    coefficients = np.random.default_rng(1).normal(size=(20, 3))
+    kernel = row_kernel(X, X, 0.4).astype(np.float32)
+    plain, large = (
+        squared_slopes(as_rows(rows), kernel, coefficients, np.random.default_rng(0))
+        for rows in (X, size * X)
+    )
+    assert np.allclose(large / size**2, plain, rtol=1e-4)

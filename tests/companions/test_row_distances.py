@@ -4,6 +4,7 @@ import scipy.sparse as sp
 
 from protolabel.companions import row_distances
 from protolabel.companions.row_distances import (
+    _in_single_precision,
     distances_to,
     own_distances,
     own_kernel,
@@ -70,10 +71,16 @@ def test_the_kernel_of_all_pairs_is_the_upper_triangle(
     # Long rows, whose squares lose digits in single precision.
     X[:, 0] += length
     naive = [[np.exp(-0.7 * sum(abs(a - b) ** POWERS[distance])) for b in X] for a in X]
+    by_arrays = []
+    monkeypatch.setattr(
+        row_distances,
+        "_in_single_precision",
+        lambda rows: by_arrays.append(1) or _in_single_precision(rows),
+    )
     for n_cells in (1, 21, 1000):
         monkeypatch.setattr(row_distances, "_CHUNK_CELLS", n_cells)
         found = own_kernel(as_rows(X), 0.7, dtype, distance)
         assert found.dtype == dtype
         assert np.allclose(np.triu(found), np.triu(naive), atol=tolerance)
-        below = np.tril(found, -1)
-        assert np.allclose(below, np.where(below == 0, 0, np.tril(naive, -1)), atol=tolerance)
+    is_short_and_sparse = as_rows is sp.csr_array and length == 1.0
+    assert bool(by_arrays) == (is_short_and_sparse and dtype is np.float32)

@@ -388,6 +388,12 @@ def test_participation_ratio_of_isotropic_data_is_its_dimension():
     g = torch.Generator().manual_seed(0)
     assert participation_ratio(torch.randn(20_000, 5, generator=g)) == pytest.approx(5, rel=0.02)
     assert participation_ratio(torch.ones(10, 5)) == 1.0
+
+
+@pytest.mark.parametrize("exponent", [-60, 0, 60])
+def test_participation_ratio_does_not_depend_on_the_size_of_embeddings(exponent):
+    rows = torch.randn(50, 5, generator=torch.Generator().manual_seed(0))
+    assert participation_ratio(rows * 2.0**exponent) == participation_ratio(rows)
     assert participation_ratio(torch.ones(1, 5)) == 1.0
 
 

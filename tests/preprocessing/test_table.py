@@ -52,6 +52,7 @@ def test_missing_numbers_become_the_mean_and_missing_or_unseen_words_all_zero(co
         ([2, -3, 2, np.nan], 2),
         ([1, 1, np.nan], 1),
         ([0, 1, 1, 0.5], 0.625),
+        ([1.5, 2.0, np.nan], 1.75),
     ],
 )
 def test_a_missing_one_of_two_values_becomes_the_more_frequent_one(values, fill):

@@ -154,9 +154,11 @@ def squared_slopes(
             says = kernel[point, :, None] * coefficients
             total += np.square(says.T @ np.sign(X[point] - X)).sum(axis=0)
         return total
-    # In the precision of the regression: slopes of many rows need no more.
-    coefficients = coefficients.astype(kernel.dtype)
-    turned = X.T
+    # In the precision of the regression, whose range squares of large numbers would leave.
+    values = (coefficients, X.data if sp.issparse(X) else X)
+    sizes = [max(float(np.abs(part).max(initial=0.0)), 1e-100) for part in values]
+    coefficients = (coefficients / sizes[0]).astype(kernel.dtype)
+    turned = X.T / sizes[1]
     if sp.issparse(X):
         turned = turned.toarray() if are_filled(X) else turned.tocsr()
     turned = turned.astype(kernel.dtype)
@@ -171,7 +173,7 @@ def squared_slopes(
         here = here.toarray() if sp.issparse(here) else here
         slopes = here[:, :, None] * says.sum(axis=0) - towards
         total += np.square(slopes, out=slopes).sum(axis=(1, 2), dtype=np.float64)
-    return total
+    return total * (sizes[0] * sizes[1]) ** 2
 
 
 def _halves(order: np.ndarray, groups: Groups) -> list[np.ndarray]:

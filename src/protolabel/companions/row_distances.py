@@ -65,14 +65,14 @@ def own_kernel(
 ) -> np.ndarray:
     """exp(-precision * distance) of all pairs of rows, as the upper triangle of a matrix.
 
-    What is below the diagonal is zero, or the kernel as well, and takes no memory where rows are
-    many.
+    What is below the diagonal has no meaning.
     """
     kernel = np.zeros((X.shape[0], X.shape[0]), dtype)
     found_parts = _to_rows_from_here(X, distance)
     if dtype is np.float32 and sp.issparse(X) and are_filled(X):
         rows = X.astype(np.float32).toarray()
-        if precision * row_squares(rows).max(initial=0.0) <= _LARGEST_SQUARE_OF_SINGLE_PRECISION:
+        longest = float(row_squares(rows).max(initial=0.0))
+        if precision * longest <= _LARGEST_SQUARE_OF_SINGLE_PRECISION:
             found_parts = _in_single_precision(rows)
     for part, found in found_parts:
         np.multiply(found, -precision, out=found)

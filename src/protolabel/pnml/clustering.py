@@ -201,6 +201,9 @@ def participation_ratio(embeddings: Tensor) -> float:
     if len(embeddings) < 2:
         return 1.0
     centred = embeddings - embeddings.mean(0)
+    # By a power of two, which changes no digit: squares of large numbers would be infinite.
+    _, exponent = torch.frexp(centred.abs().max())
+    centred = torch.ldexp(centred, -exponent)
     covariance = centred.mT @ centred
     squared_trace = float(covariance.square().sum())
     # Identical rows have no covariance and occupy no more than one dimension.

@@ -2,8 +2,8 @@
 
 The rules are plain values: they are stored with a model as JSON, so that a model takes the
 table as it is. A number that is missing becomes the mean of its column, or the more frequent one
-of two: between yes and no, a mean would be neither. A column of words becomes one 0/1 column a
-word, all zero where the word is missing or was never seen.
+of two whole ones: between yes and no, a mean would be neither. A column of words becomes one 0/1
+column a word, all zero where the word is missing or was never seen.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ class Numbers:
 
     @property
     def two_values(self) -> tuple[float, float] | None:
-        """The lower and the upper number of a column that has no others."""
+        """The lower and the upper number of a column that has no others, both of them whole."""
         known = self.known
         if not known.size:
             return None
         lower, upper = two_values_of_rows(known[:, None])[:, 0].tolist()
-        return None if math.isnan(lower) else (lower, upper)
+        are_whole = float(lower).is_integer() and float(upper).is_integer()
+        return (lower, upper) if are_whole else None
 
 
 @dataclass(frozen=True, eq=False)
