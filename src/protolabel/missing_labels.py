@@ -38,13 +38,16 @@ def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
                 )
 
 
-def check_rows_are_label_sets(rows: Sequence[Any]) -> None:
-    """Refuse a row that is none among rows that are, such as None."""
+def check_rows_are_alike(rows: Sequence[Any]) -> None:
+    """Refuse what is no row, such as None, among lists, arrays and sets that are."""
+    if not any(isinstance(row, ROW_TYPES) for row in rows):
+        return
     for position, row in enumerate(rows):
         if not isinstance(row, ROW_TYPES):
             raise ValueError(
-                f"Row {position} of y is {row!r} but other rows are label sets; pass an empty list "
-                "for a row without labels, and leave out rows whose labels are not known."
+                f"Row {position} of y is {row!r} but other rows are lists or sets of labels; pass "
+                "an empty list, or zeros, for a row without labels, and leave out rows whose "
+                "labels are not known."
             )
 
 

@@ -102,3 +102,17 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
 
 def test_no_table_with_values_of_methods_is_left_out():
     assert set(rows_by_heading()) == set(RUNS)
+
+
+def test_the_table_of_compact_models_has_the_means_of_their_records():
+    means = means_of("compact/run") | means_of("comparison/run")
+    page = (ROOT / "docs" / "ingredients.md").read_text(encoding="utf-8")
+    titles = ["PNML (fast)", "PNML (compact)", "PNML (recommended)"]
+    datasets = {dataset for dataset, title in means if title == titles[1]}
+    assert len(datasets) == 12
+    for dataset in datasets:
+        shown = [
+            " / ".join(f"{means[dataset, title][m]:.3f}".removeprefix("0") for m in METRIC_TITLES)
+            for title in titles
+        ]
+        assert f"| *{dataset}* | {' | '.join(shown)} |" in page

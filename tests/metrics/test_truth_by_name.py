@@ -155,8 +155,9 @@ def test_a_missing_label_of_a_set_is_refused_as_in_training(rows, missing):
 def test_a_row_without_a_set_is_refused_as_in_training(rows, missing):
     X, Y = rows
     model = MLkNN().fit(X, as_sets(Y))
-    message = r"Row 1 of y is .* but other rows are label sets; pass an empty list"
-    for y in ([{"p"}, missing], [["p", "q"], missing], pd.Series([["p"], missing])):
+    message = r"Row 1 of y is .* but other rows are lists or sets of labels; pass an empty list"
+    matrix = [[0, 1], missing]
+    for y in ([{"p"}, missing], [["p", "q"], missing], pd.Series([["p"], missing]), matrix):
         for use in (model.fit, model.score, partial(make_scorer("micro_f1"), model)):
             with pytest.raises(ValueError, match=message):
                 use(X[:2], y)

@@ -75,7 +75,7 @@ def test_a_series_of_texts_stays_one_class_per_row():
 
 @pytest.mark.parametrize("missing", [None, float("nan"), "a"])
 def test_a_row_that_is_no_label_set_is_named(missing):
-    with pytest.raises(ValueError, match=r"Row 1 of y is .* but other rows are label sets"):
+    with pytest.raises(ValueError, match=r"Row 1 of y is .* but other rows are lists or sets"):
         encode_targets(pd.Series([["a"], missing, []]))
 
 

@@ -12,7 +12,7 @@ from protolabel.metrics._inputs import Indicator, Labels
 from protolabel.missing_labels import (
     ROW_TYPES,
     check_no_label_is_missing,
-    check_rows_are_label_sets,
+    check_rows_are_alike,
     has_sets_of_names,
     is_missing,
 )
@@ -97,10 +97,9 @@ def _label_sets(Y: Any, names: NDArray[Any]) -> list[Any] | None:
     if not (is_series or is_column or isinstance(Y, (list, tuple))):
         return None
     rows = list(Y.to_list() if is_series else Y)
+    check_rows_are_alike(rows)
     is_named = has_sets_of_names(rows)
-    if is_named:
-        check_rows_are_label_sets(rows)
-    elif not rows or not all(isinstance(row, ROW_TYPES) for row in rows):
+    if not any(isinstance(row, ROW_TYPES) for row in rows):
         return None
     values = {value for row in rows for value in row}
     if not is_named and _may_be_matrix(rows, values, names):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.missing_labels import ROW_TYPES, check_rows_are_label_sets, has_sets_of_names
+from protolabel.missing_labels import ROW_TYPES, check_rows_are_alike
 from protolabel.preprocessing.label_cells import is_zero_or_one
 
 _SETS = (set, frozenset)
@@ -31,14 +31,14 @@ def unpack_column(y: Any) -> Any:
     elif hasattr(y, "to_list"):
         rows = y.to_list()
     elif isinstance(y, (list, tuple)) and (
-        any(_is_array_of_names(row) for row in y) or _are_arrays_of_any_length(y) or _lacks_a_set(y)
+        any(_is_array_of_names(row) for row in y) or _are_arrays_of_any_length(y) or _lacks_a_row(y)
     ):
         rows = list(y)
     else:
         return y
     if not any(isinstance(row, ROW_TYPES) for row in rows):
         return y
-    check_rows_are_label_sets(rows)
+    check_rows_are_alike(rows)
     # Label sets are arrays in frames that were read from Parquet files.
     rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
     return rows if _is_matrix(rows) else [set(row) for row in rows]
@@ -89,8 +89,9 @@ def _are_arrays_of_any_length(rows: Any) -> bool:
     return has_arrays and are_rows and len({len(row) for row in rows}) > 1
 
 
-def _lacks_a_set(rows: Any) -> bool:
-    return not all(isinstance(row, ROW_TYPES) for row in rows) and has_sets_of_names(rows)
+def _lacks_a_row(rows: Any) -> bool:
+    are_rows = [isinstance(row, ROW_TYPES) for row in rows]
+    return any(are_rows) and not all(are_rows)
 
 
 def _is_matrix(rows: list[Any]) -> bool:
