@@ -364,7 +364,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         checkpoint_dir : str, path or None, default=None
             Folder that keeps the state of training after every epoch. When the process is
             killed, the same call continues behind the last finished epoch and ends with the
-            same model as an undisturbed fit. Callbacks only see the epochs that are run. The
+            same model as an undisturbed fit; only the one network of ``compact`` is trained
+            anew. Callbacks only see the epochs that are run. The
             folder is kept; a fit to other data or with other parameters refuses it. With
             ``random_state=None`` the seed of the folder is used.
         """
