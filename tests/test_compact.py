@@ -279,12 +279,23 @@ def test_the_networks_of_the_whole_may_be_of_any_kind(labelled, params):
     assert model.predict(X).shape == Y.shape
 
 
-@pytest.mark.parametrize(
-    "params", [{"cross_fit": False}, {"n_members": 1}, {"effort": "fast", "n_members": 1}], ids=str
-)
-def test_without_scores_of_unseen_rows_it_is_refused(labelled, params):
-    with pytest.raises(ValueError, match=r"compact=True cannot be used.*at least two members"):
-        compact(**params).fit(*labelled)
+@pytest.mark.parametrize("params", [{"cross_fit": False}, {"n_members": 1}], ids=str)
+def test_without_scores_of_unseen_rows_it_learns_from_labels_alone(labelled, lessons, params):
+    X, Y = labelled
+    epochs = []
+
+    class Watch(Callback):
+        def on_train_begin(self, n_epochs):
+            epochs.append(n_epochs)
+
+    model = compact(max_epochs=10, callbacks=[Watch()], **params).fit(X, Y)
+    ((scores, _, _),) = lessons
+    assert scores is None
+    assert epochs == [40]  # Networks that nobody would ask are not trained.
+    assert (model.predict(X) == Y).mean() > 0.8
+
+
+def test_what_is_no_switch_is_refused(labelled):
     with pytest.raises(ValueError, match="compact='yes' cannot be used; expected True or False"):
         PNMLClassifier(compact="yes").fit(*labelled)
 

@@ -85,12 +85,6 @@ class FitOptions:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} cannot be used; expected True or False."
                 )
-        if self.compact and not (self.cross_fit and self.n_members > 1):
-            raise ValueError(
-                f"compact=True cannot be used with cross_fit={self.cross_fit} and "
-                f"n_members={self.n_members}: the network that is kept learns from scores of "
-                "unseen rows. Use cross_fit=True and at least two members."
-            )
         check_rule(self.thresholds, self.threshold_objective, parameter="thresholds")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(

@@ -157,7 +157,7 @@ class GrowingClassifier(MultilabelClassifier):
             if self.compact:
                 scaling = "auto" if options.feature_scaling == "none" else options.feature_scaling
                 settings = student_settings(settings)
-                options = replace(options, compact=False, n_members=1, feature_scaling=scaling)
+                options = replace(options, n_members=1, feature_scaling=scaling)
             return Stream.start(X, targets, stream_settings(settings), options)
         return Stream.resume(self.model_, targets, seed)
 
