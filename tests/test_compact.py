@@ -93,6 +93,13 @@ def test_the_loss_is_the_cross_entropy_with_blended_labels(
     assert trainer.loss(batch).total.item() == pytest.approx(expected.item())
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_epochs"), [(1, 40), (15_000, 40), (30_000, 20), (60_000, 10), (10**7, 10)]
+)
+def test_of_many_rows_the_student_sees_no_more_than_it_needs(settings, n_rows, n_epochs):
+    assert student_settings(settings(max_epochs=10), n_rows).max_epochs == n_epochs
+
+
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
 def test_a_compact_model_is_one_network_with_linear_log_odds(labelled, as_rows):
     X, Y = labelled
@@ -148,7 +155,7 @@ def test_a_student_comes_closer_to_the_whole_than_a_network_of_labels_alone(labe
     labels = torch.from_numpy(noisy.astype(np.float32))
     rows = feature_rows(X, CPU)
     data = TrainingData(rows, labels, torch.ones(1, len(Y)))
-    chosen = student_settings(PNMLClassifier(max_epochs=15)._settings(X, 3))
+    chosen = student_settings(PNMLClassifier(max_epochs=15)._settings(X, 3), 200)
     gaps = []
     for scores in (whole, None):
         network, history = train_student(data, chosen, 0, scores=scores)

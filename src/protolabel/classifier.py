@@ -134,8 +134,8 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         Keep one small network in place of all networks and companions. It learns from the
         labels and from what these say of rows they have not seen, predicts at the rate of a
         perceptron of 128 hidden units, and keeps no training rows. What gives networks their
-        form, batches and learning rate is for those of the whole; it has its own, four times
-        the epochs, and scaled features also with ``feature_scaling="none"``. Without
+        form, batches and learning rate is for those of the whole; it has its own, up to four
+        times the epochs, and scaled features also with ``feature_scaling="none"``. Without
         ``cross_fit``, or two members, or twice as many rows, it learns from labels alone.
     n_landmarks : int or "auto", default="auto"
         Landmarks of a kernel regression whose calibrated log-odds are pooled with those of

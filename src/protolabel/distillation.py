@@ -26,16 +26,19 @@ _SHARE_OF_SCORES = 0.5
 _WIDTH = 128
 _BATCH = 128
 _LEARNING_RATE = 3e-3
-# A single network, of which a step costs little, learns longer than those of the whole.
+# A single network, of which a step costs little, learns longer than those of the whole: so many
+# times their epochs, but of many rows no more than it sees anyway in a few.
 _TIMES_THE_EPOCHS = 4
+_MOST_ROWS_SEEN = 600_000
 
 
-def student_settings(settings: PNMLSettings) -> PNMLSettings:
-    """Settings of a student of networks with these settings.
+def student_settings(settings: PNMLSettings, n_rows: int) -> PNMLSettings:
+    """Settings of a student of networks with these settings, trained on so many rows.
 
     Dropout, class prior and the like are theirs; its form is that of a perceptron.
     """
     rank = settings.metric_rank
+    most_epochs = max(_MOST_ROWS_SEEN // n_rows, settings.max_epochs)
     return replace(
         settings,
         prototypes="single",
@@ -52,7 +55,7 @@ def student_settings(settings: PNMLSettings) -> PNMLSettings:
         correlation_penalty=0.0,
         batch_size=_BATCH,
         learning_rate=_LEARNING_RATE,
-        max_epochs=_TIMES_THE_EPOCHS * settings.max_epochs,
+        max_epochs=min(_TIMES_THE_EPOCHS * settings.max_epochs, most_epochs),
         n_iter_no_change=_TIMES_THE_EPOCHS * settings.n_iter_no_change,
     )
 

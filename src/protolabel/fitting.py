@@ -181,7 +181,7 @@ def _compact_model(
     judged: np.ndarray | slice = slice(None),
 ) -> FittedModel:
     """One network in place of the whole, whose scores of unseen rows it learns from, if any."""
-    student = student_settings(settings)
+    student = student_settings(settings, data.rows.n_rows)
     if options.feature_scaling == "none":
         # Squared distances of columns of any size would be too large to learn from.
         device = data.row_weights.device

@@ -156,7 +156,7 @@ class GrowingClassifier(MultilabelClassifier):
             options = self._options(X, targets, seed)
             if self.compact:
                 scaling = "auto" if options.feature_scaling == "none" else options.feature_scaling
-                settings = student_settings(settings)
+                settings = student_settings(settings, X.shape[0])
                 options = replace(options, n_members=1, feature_scaling=scaling)
             return Stream.start(X, targets, stream_settings(settings), options)
         return Stream.resume(self.model_, targets, seed)
