@@ -92,6 +92,7 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
     assert whole == {
         "arts",
         "cal500",
+        "education",
         "emotions",
         "enron",
         "flags",
