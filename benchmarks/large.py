@@ -27,7 +27,8 @@ splitter = MultilabelStratifiedKFold(5, shuffle=True, random_state=0)
 train, test = next(iter(splitter.split(data.X, data.Y)))
 X, Y = data.X[train], data.Y[train]
 started, wall = time.process_time(), time.perf_counter()
-model = PNMLClassifier(effort=sys.argv[2], random_state=0).fit(X, Y)
+compact = sys.argv[3] == "compact"
+model = PNMLClassifier(effort=sys.argv[2], compact=compact, random_state=0).fit(X, Y)
 figures = dict(cpu=time.process_time() - started, wall=time.perf_counter() - wall)
 figures["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 started = time.process_time()
@@ -44,9 +45,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="+")
     parser.add_argument("--effort", default="balanced")
+    parser.add_argument("--compact", action="store_true")
     options = parser.parse_args()
     for name in options.names:
-        command = [sys.executable, "-c", _CODE, name, options.effort]
+        size = "compact" if options.compact else "whole"
+        command = [sys.executable, "-c", _CODE, name, options.effort, size]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         figures = json.loads(output.splitlines()[-1])
         rows, features, labels = figures["shape"]

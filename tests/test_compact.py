@@ -134,7 +134,7 @@ def test_the_student_learns_from_scores_of_the_whole_and_keeps_its_decisions(
     small = compact().fit(X, Y)
     ((scores, judged, _),) = lessons
     assert judged == slice(None)
-    parts, fusion = pooled[-1]
+    (parts, _), fusion = pooled[-1], whole.model_.fusion
     assert np.abs(fusion.shifts).max() > 0.01
     assert np.array_equal(scores, fusion.combine(parts))
     assert np.array_equal(small.thresholds_, whole.thresholds_)

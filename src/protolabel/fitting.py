@@ -160,8 +160,9 @@ def fit_model(
     if options.n_landmarks or options.n_trees:
         X_judged, groups = table.scaled(judged), groups_at(groups, judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
-        fusion = fit_fusion([scores, *companion_scores], Y_judged, rng, groups)
-        scores, shifts = fusion.before_shifts([scores, *companion_scores]), fusion.shifts
+        learners = [scores, *companion_scores]
+        fusion = fit_fusion(learners, Y_judged, rng, groups).in_order(learners, Y_judged, rng)
+        scores, shifts = fusion.before_shifts(learners), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     if options.compact:
         return student(decision, scores + shifts, judged)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from protolabel.companions.label_order import order_shifts
 from protolabel.companions.label_priors import log_odds_of_counts
 from protolabel.row_groups import Groups
 
@@ -41,7 +42,8 @@ class Fusion:
     intercept : float
     learned : ndarray of bool, shape (n_labels,)
     shifts : ndarray of shape (n_labels,), default=0.0
-        What is taken back of the prior log-odds; 0 where a label was not learned.
+        What is taken back of the prior log-odds, and what brings the labels of a row into a
+        better order; 0 where a label was not learned.
     """
 
     slopes: np.ndarray
@@ -54,7 +56,7 @@ class Fusion:
         return np.where(self.learned, self._pooled(scores) + self.shifts, scores[0])
 
     def before_shifts(self, scores: Sequence[np.ndarray]) -> np.ndarray:
-        """The same with the prior log-odds whole."""
+        """The same with the prior log-odds whole, and labels in the order of these scores."""
         return np.where(self.learned, self._pooled(scores), scores[0])
 
     def _pooled(self, scores: Sequence[np.ndarray]) -> np.ndarray:
@@ -74,6 +76,13 @@ class Fusion:
         """
         total = self.slopes.sum()
         return np.asarray((pooled - self.intercept) / (total if total > 0 else 1.0))
+
+    def in_order(
+        self, scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator
+    ) -> Fusion:
+        """The same with labels moved so that they rank better within the rows of the scores."""
+        moved = order_shifts(self.combine(scores), Y, rng)
+        return replace(self, shifts=self.shifts + np.where(self.learned, moved, 0.0))
 
     def with_label(self) -> Fusion:
         """The same with one more label, which keeps its first score."""
