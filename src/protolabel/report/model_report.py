@@ -204,7 +204,7 @@ def _pnml_facts(model: PNMLClassifier) -> list[tuple[str, str]]:
         facts.append(("Weights of the learners", ", ".join(f"{n} {w:.3f}" for n, w in weights)))
         shifts = np.atleast_1d(fitted.fusion.shifts)
         taken = f"{shifts.min():+.2f} to {shifts.max():+.2f}"
-        facts.append(("Prior odds taken back, on the logarithm", taken))
+        facts.append(("Labels moved after pooling, in log-odds", taken))
     return facts
 
 
