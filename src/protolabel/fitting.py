@@ -161,7 +161,9 @@ def fit_model(
         X_judged, groups = table.scaled(judged), groups_at(groups, judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
         learners = [scores, *companion_scores]
-        fusion = fit_fusion(learners, Y_judged, rng, groups).in_order(learners, Y_judged, rng)
+        fusion = fit_fusion(learners, Y_judged, rng, groups)
+        if not options.compact:  # A student learns from labels, too, which are in no order.
+            fusion = fusion.in_order(learners, Y_judged, rng)
         scores, shifts = fusion.before_shifts(learners), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     if options.compact:

@@ -123,11 +123,14 @@ class _SquaredMahalanobis(torch.autograd.Function):
         squares = embeddings.new_empty(n_members, n_labels, n_prototypes, n_rows)
         anchors = embeddings.new_empty(n_members, n_labels, n_prototypes, rank)  # U p
         columns = embeddings.mT.contiguous()
+        # One buffer for all chunks: it stays in the cache, where new memory would not be.
+        buffer = embeddings.new_empty(_chunk_size(n_rows, rank), rank, n_rows)
         kept = []
         for member, U, p, Up, out in _label_chunks(n_rows, metric, prototypes, anchors, squares):
             Ue = torch.mm(U.view(-1, dim), columns[member]).view(-1, rank, n_rows)
             torch.bmm(p, U.mT, out=Up)
-            norms = (Ue * Ue).sum(1, keepdim=True) + (Up * Up).sum(2, keepdim=True)
+            norms = torch.mul(Ue, Ue, out=buffer[: len(Ue)]).sum(1, keepdim=True)
+            norms = norms + (Up * Up).sum(2, keepdim=True)
             torch.baddbmm(norms, Up, Ue, alpha=-2, out=out)
             if learns:
                 kept.append(Ue)
@@ -164,12 +167,16 @@ def _label_chunks(n_rows: int, metric: Tensor, *others: Tensor) -> Iterator[Any]
 
     A part holds as many labels as have projections of all rows that fit into the cache.
     """
-    rank = metric.shape[2]
-    size = max(1, _CHUNK_ENTRIES // max(1, n_rows * rank))
+    size = _chunk_size(n_rows, rank=metric.shape[2])
     for member in range(len(metric)):
         parts = [values[member].split(size) for values in (metric, *others)]
         for chunk in zip(*parts, strict=True):
             yield member, *chunk
+
+
+def _chunk_size(n_rows: int, rank: int) -> int:
+    """Labels of a chunk."""
+    return max(1, _CHUNK_ENTRIES // max(1, n_rows * rank))
 
 
 def root_offset(dtype: torch.dtype) -> float:
