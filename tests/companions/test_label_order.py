@@ -47,7 +47,7 @@ def literal_shifts(log_odds, Y):
 def test_constants_are_those_of_plain_loops():
     rng = np.random.default_rng(1)
     log_odds = rng.normal(-1, 2, (60, 5))
-    Y = (rng.random((60, 5)) < expit(log_odds + [0, 1, -1, 0, 2])).astype(int)
+    Y = (rng.random((60, 5)) < expit(log_odds + np.array([0, 1, -1, 0, 2]))).astype(int)
     np.testing.assert_allclose(shifts_of(log_odds, Y), literal_shifts(log_odds, Y), atol=1e-4)
 
 
