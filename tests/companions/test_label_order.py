@@ -28,7 +28,7 @@ def shifts_of(log_odds, Y):
 
 
 def literal_shifts(log_odds, Y):
-    weights = [0.0 if not row.any() else 1 / np.sqrt(row.sum()) for row in Y]
+    weights = [1.0 if not row.any() else 1 / np.sqrt(row.sum()) for row in Y]
     mean = sum(weights) / len(weights)
 
     def loss(shift, label):
@@ -62,6 +62,17 @@ def test_labels_of_crowded_rows_give_way_to_those_that_come_alone():
 def test_as_many_labels_are_expected_as_are_there():
     log_odds, Y = crowd_and_loner()
     assert expit(log_odds + shifts_of(log_odds, Y)).sum() == pytest.approx(Y.sum(), rel=1e-6)
+
+
+def test_probabilities_hold_where_most_rows_have_no_label():
+    rng = np.random.default_rng(0)
+    Y = np.zeros((4000, 4), dtype=int)
+    some = rng.random(4000) < 0.1
+    Y[some] = rng.random((some.sum(), 4)) < [0.9, 0.5, 0.3, 0.05]
+    shares = Y.mean(0)
+    log_odds = np.tile(np.log(shares / (1 - shares)), (4000, 1))
+    moved = expit(log_odds + shifts_of(log_odds, Y)).mean(0)
+    np.testing.assert_allclose(moved / shares, 1, atol=0.2)
 
 
 def test_few_rows_move_little():

@@ -48,10 +48,8 @@ def order_shifts(log_odds: np.ndarray, Y: sp.csr_array, rng: np.random.Generator
     if n_rows < len(log_odds):
         rows = np.sort(rng.choice(len(log_odds), n_rows, replace=False))
         log_odds, Y = log_odds[rows], Y[rows]
-    n_present = np.asarray(Y.sum(axis=1)).ravel()
-    weights = np.where(n_present > 0, 1 / np.sqrt(np.maximum(n_present, 1)), 0.0)
-    if not weights.any():
-        return np.zeros(Y.shape[1])
+    # Rows without labels have no order, but the probabilities of the labels depend on them.
+    weights = 1 / np.sqrt(np.maximum(np.asarray(Y.sum(axis=1)).ravel(), 1))
     weights /= weights.mean()
     shifts = _fitted(log_odds, weights @ Y, weights, axis=0, doubt=_DOUBT)
     everywhere = np.ones(len(log_odds))
