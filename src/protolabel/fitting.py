@@ -162,8 +162,8 @@ def fit_model(
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
         learners = [scores, *companion_scores]
         fusion = fit_fusion(learners, Y_judged, rng, groups)
-        if not options.compact:  # A student learns from labels, too, which are in no order.
-            fusion = fusion.in_order(learners, Y_judged, rng)
+        if not options.compact:  # A student learns from labels, too, which are not moved.
+            fusion = fusion.in_order(learners, Y_judged)
         scores, shifts = fusion.before_shifts(learners), fusion.shifts
     decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
     if options.compact:

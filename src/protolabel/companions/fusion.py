@@ -77,12 +77,15 @@ class Fusion:
         total = self.slopes.sum()
         return np.asarray((pooled - self.intercept) / (total if total > 0 else 1.0))
 
-    def in_order(
-        self, scores: Sequence[np.ndarray], Y: sp.csr_array, rng: np.random.Generator
-    ) -> Fusion:
+    def in_order(self, scores: Sequence[np.ndarray], Y: sp.csr_array) -> Fusion:
         """The same with labels moved so that they rank better within the rows of the scores."""
-        moved = order_shifts(self.combine(scores), Y, rng)
-        return replace(self, shifts=self.shifts + np.where(self.learned, moved, 0.0))
+        if not self.learned.any():
+            return self
+        # Labels of no row or of every row say nothing, and must not be moved or weighed against.
+        learned = slice(None) if self.learned.all() else self.learned
+        moved = np.zeros(len(self.learned))
+        moved[learned] = order_shifts(self.combine(scores)[:, learned], Y[:, learned])
+        return replace(self, shifts=self.shifts + moved)
 
     def with_label(self) -> Fusion:
         """The same with one more label, which keeps its first score."""

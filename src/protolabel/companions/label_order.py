@@ -4,7 +4,7 @@ A ranking is judged row by row, however many labels a row has. So a label that c
 others is asked for less often than its probability says, and one that comes alone more often:
 log-losses in which rows with many labels weigh less are consistent for it (Dembczynski, Kotlowski
 and Huellermeier 2012). Here only a constant for each label is fitted so, on rows that the scoring
-models did not see; decisions move with it and stay what they are.
+models did not see; row-wise thresholds move with it, so that their decisions stay what they are.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scipy.special import expit
 
 # (row, label) cells: more do not move the constants any more.
 _MAX_CELLS = 4_000_000
-# A label's constant starts from none as if so many rows had said so.
+# Pull of a label's constant to zero, in rows.
 _DOUBT = 10.0
 _MAX_STEPS = 50
 _TOLERANCE = 1e-6
 
 
-def order_shifts(log_odds: np.ndarray, Y: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
+def order_shifts(log_odds: np.ndarray, Y: sp.csr_array) -> np.ndarray:
     """Constants of the labels, centred so that as many labels are expected as are there.
 
     Parameters
@@ -29,8 +29,7 @@ def order_shifts(log_odds: np.ndarray, Y: sp.csr_array, rng: np.random.Generator
     log_odds : ndarray of shape (n_samples, n_labels)
         Calibrated, of rows that the scoring models did not see.
     Y : CSR of 0 and 1, shape (n_samples, n_labels)
-    rng : numpy Generator
-        Draws the rows used where there are very many cells.
+        Labels that some of the rows have and some have not.
 
     Returns
     -------
@@ -39,21 +38,24 @@ def order_shifts(log_odds: np.ndarray, Y: sp.csr_array, rng: np.random.Generator
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> rows = np.repeat([[1, 1, 0], [0, 0, 1]], 50, axis=0)
-    >>> shifts = order_shifts(np.zeros((100, 3)), sp.csr_array(rows), np.random.default_rng(0))
+    >>> rows = np.repeat([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], 50, axis=0)
+    >>> shifts = order_shifts(np.zeros((150, 4)), sp.csr_array(rows))
     >>> bool(shifts[0] == shifts[1] < shifts[2])
     True
     """
-    n_rows = max(1, _MAX_CELLS // max(1, Y.shape[1]))
-    if n_rows < len(log_odds):
-        rows = np.sort(rng.choice(len(log_odds), n_rows, replace=False))
+    n_samples, n_labels = Y.shape
+    n_rows = max(1, _MAX_CELLS // max(1, n_labels))
+    if n_rows < n_samples:
+        rows = np.linspace(0, n_samples - 1, n_rows).astype(int)
         log_odds, Y = log_odds[rows], Y[rows]
-    # Rows without labels have no order, but the probabilities of the labels depend on them.
-    weights = 1 / np.sqrt(np.maximum(np.asarray(Y.sum(axis=1)).ravel(), 1))
+    # The order of a row is as easily wrong with all labels but one as with one. Rows without
+    # labels have none, but the probabilities of the labels depend on them.
+    n_present = np.asarray(Y.sum(axis=1)).ravel()
+    weights = 1 / np.sqrt(np.maximum(np.minimum(n_present, n_labels - n_present), 1))
     weights /= weights.mean()
     shifts = _fitted(log_odds, weights @ Y, weights, axis=0, doubt=_DOUBT)
     everywhere = np.ones(len(log_odds))
-    level = _fitted(log_odds + shifts, np.asarray(Y.sum()), everywhere, axis=None, doubt=0.0)
+    level = _fitted(log_odds + shifts, np.asarray(Y.sum()), everywhere, axis=None, doubt=_DOUBT)
     return np.asarray(shifts + level)
 
 
