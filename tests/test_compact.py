@@ -225,6 +225,28 @@ def test_features_that_are_not_scaled_are_so_for_the_student(
     assert (stream.predict(X[150:]) == Y[150:]).mean() > least - 0.05
 
 
+def test_rows_that_are_watched_are_scaled_as_those_that_the_student_learns_from(
+    labelled, monkeypatch
+):
+    X, Y = labelled
+    seen = []
+
+    def spy(data, *args):
+        seen.append(data)
+        return train_student(data, *args)
+
+    monkeypatch.setattr(fitting, "train_student", spy)
+    compact(feature_scaling="none", early_stopping=True).fit(1000 * X, Y)
+    (data,) = seen
+    for rows in (data.rows, data.validation_rows):
+        assert float(rows.values.abs().max()) < 10
+
+
+def test_the_patience_of_the_student_grows_with_its_epochs(settings):
+    student = student_settings(settings(max_epochs=10, n_iter_no_change=3), 100)
+    assert (student.max_epochs, student.n_iter_no_change) == (40, 12)
+
+
 def test_columns_with_long_tails_do_not_spoil_it(labelled):
     X, Y = labelled
     tails = np.random.default_rng(0).standard_t(1.5, size=X.shape)
