@@ -15,14 +15,14 @@ from scipy.special import expit
 
 # (row, label) cells: more do not move the constants any more.
 _MAX_CELLS = 4_000_000
-# Pull of a label's constant to zero, in rows.
+# Pull of a constant to zero, in rows.
 _DOUBT = 10.0
 _MAX_STEPS = 50
 _TOLERANCE = 1e-6
 
 
 def order_shifts(log_odds: np.ndarray, Y: sp.csr_array) -> np.ndarray:
-    """Constants of the labels, centred so that as many labels are expected as are there.
+    """Constants of the labels, centred so that nearly as many labels are expected as are there.
 
     Parameters
     ----------
@@ -53,29 +53,23 @@ def order_shifts(log_odds: np.ndarray, Y: sp.csr_array) -> np.ndarray:
     n_present = np.asarray(Y.sum(axis=1)).ravel()
     weights = 1 / np.sqrt(np.maximum(np.minimum(n_present, n_labels - n_present), 1))
     weights /= weights.mean()
-    shifts = _fitted(log_odds, weights @ Y, weights, axis=0, doubt=_DOUBT)
-    everywhere = np.ones(len(log_odds))
-    level = _fitted(log_odds + shifts, np.asarray(Y.sum()), everywhere, axis=None, doubt=_DOUBT)
+    shifts = _fitted(log_odds, weights @ Y, weights, axis=0)
+    level = _fitted(log_odds + shifts, np.asarray(Y.sum()), np.ones(len(log_odds)), axis=None)
     return np.asarray(shifts + level)
 
 
 def _fitted(
-    log_odds: np.ndarray,
-    n_present: np.ndarray,
-    weights: np.ndarray,
-    *,
-    axis: int | None,
-    doubt: float,
+    log_odds: np.ndarray, n_present: np.ndarray, weights: np.ndarray, *, axis: int | None
 ) -> np.ndarray:
     """What is to be added for the smallest log-loss of all cells along the axis, by Newton."""
     found = np.zeros(np.shape(n_present))
     for _ in range(_MAX_STEPS):
         probabilities = expit(log_odds + found)
         expected = weights[:, None] * probabilities
-        slope = expected.sum(axis=axis) - n_present + doubt * found
-        curvature = (expected * (1 - probabilities)).sum(axis=axis) + doubt
+        slope = expected.sum(axis=axis) - n_present + _DOUBT * found
+        curvature = (expected * (1 - probabilities)).sum(axis=axis) + _DOUBT
         # No step is longer than 1, however flat the log-loss.
-        step = slope / np.maximum(np.maximum(curvature, np.abs(slope)), np.finfo(float).tiny)
+        step = slope / np.maximum(curvature, np.abs(slope))
         found = found - step
         if np.abs(step).max() < _TOLERANCE:
             break

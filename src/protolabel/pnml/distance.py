@@ -124,7 +124,7 @@ class _SquaredMahalanobis(torch.autograd.Function):
         anchors = embeddings.new_empty(n_members, n_labels, n_prototypes, rank)  # U p
         columns = embeddings.mT.contiguous()
         # One buffer for all chunks: it stays in the cache, where new memory would not be.
-        buffer = embeddings.new_empty(_chunk_size(n_rows, rank), rank, n_rows)
+        buffer = embeddings.new_empty(min(n_labels, _chunk_size(n_rows, rank)), rank, n_rows)
         kept = []
         for member, U, p, Up, out in _label_chunks(n_rows, metric, prototypes, anchors, squares):
             Ue = torch.mm(U.view(-1, dim), columns[member]).view(-1, rank, n_rows)
