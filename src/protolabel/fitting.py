@@ -156,18 +156,20 @@ def fit_model(
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
     companions: tuple[Companion, ...] = ()
-    shifts: np.ndarray | float = 0.0
+    prior_shifts: np.ndarray | float = 0.0
+    order_shifts: np.ndarray | float = 0.0
     if options.n_landmarks or options.n_trees:
         X_judged, groups = table.scaled(judged), groups_at(groups, judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
         learners = [scores, *companion_scores]
         fusion = fit_fusion(learners, Y_judged, rng, groups)
+        scores, prior_shifts = fusion.combine(learners), fusion.shifts
         if not options.compact:  # A student learns from labels, too, which are not moved.
-            fusion = fusion.in_order(learners, Y_judged)
-        scores, shifts = fusion.before_shifts(learners), fusion.shifts
-    decision = _tuned_decision(scores, shifts, Y_judged, options, rng)
+            fusion, scores = fusion.refined(scores, Y_judged, rng, groups)
+            order_shifts = fusion.shifts - prior_shifts
+    decision = _tuned_decision(scores, prior_shifts, order_shifts, Y_judged, options, rng)
     if options.compact:
-        return student(decision, scores + shifts, judged)
+        return student(decision, scores, judged)
     return FittedModel(network, scaler, decision, history, companions, fusion)
 
 
@@ -313,25 +315,23 @@ def _fit_companions(
 
 def _tuned_decision(
     scores: np.ndarray,
-    shifts: np.ndarray | float,
+    prior_shifts: np.ndarray | float,
+    order_shifts: np.ndarray | float,
     Y: sp.csr_array,
     options: FitOptions,
     rng: np.random.Generator,
 ) -> DecisionRule:
-    """The rule, for shifted scores, chosen on scores by models that did not see the rows."""
+    """The rule for scores in order, chosen on scores by models that did not see the rows."""
     n_samples, n_labels = Y.shape
     if options.thresholds == "fixed" or n_samples < MIN_ROWS_TO_TUNE_THRESHOLDS:
         return DecisionRule.of(np.zeros(n_labels))
-    # Row-wise thresholds tilt along prior odds that are whole.
-    later = shifts if options.thresholds == "rowwise" else 0.0
+    # Row-wise thresholds tilt along prior odds that are whole, and do not mind the order.
+    rowwise = options.thresholds == "rowwise"
+    moved = -prior_shifts if rowwise else order_shifts
     rule = tune_thresholds(
-        options.thresholds,
-        scores + (shifts - later),
-        Y,
-        objective=options.threshold_objective,
-        rng=rng,
+        options.thresholds, scores + moved, Y, objective=options.threshold_objective, rng=rng
     )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
     is_constant = (counts == 0) | (counts == n_samples)
-    return rule.decision.shifted(later).with_plain_labels(is_constant)
+    return rule.decision.shifted(order_shifts - moved).with_plain_labels(is_constant)

@@ -138,10 +138,11 @@ def pooled():
 
 def test_a_fusion_in_order_adds_the_constants_of_its_own_log_odds(pooled):
     learners, Y, plain = pooled
-    ordered = plain.in_order(learners, Y)
-    expected = plain.shifts + order_shifts(plain.combine(learners), Y)
-    np.testing.assert_allclose(ordered.shifts, expected)
-    np.testing.assert_array_equal(ordered.before_shifts(learners), plain.before_shifts(learners))
+    log_odds = plain.combine(learners)
+    ordered = plain.in_order(log_odds, Y)
+    moved = order_shifts(log_odds, Y)
+    np.testing.assert_allclose(ordered.shifts, plain.shifts + moved)
+    np.testing.assert_allclose(ordered.combine(learners), log_odds + moved)
 
 
 @pytest.mark.parametrize("value", [0, 1])
@@ -154,11 +155,12 @@ def test_labels_of_no_row_or_of_every_row_neither_move_nor_count(pooled, value):
         learned=np.append(plain.learned, np.zeros(50, dtype=bool)),
         shifts=np.append(plain.shifts, np.zeros(50)),
     )
-    ordered = wide.in_order([np.column_stack([part, unsure]) for part in learners], more)
-    np.testing.assert_allclose(ordered.shifts[:-50], plain.in_order(learners, Y).shifts)
+    log_odds = plain.combine(learners)
+    ordered = wide.in_order(np.column_stack([log_odds, unsure]), more)
+    np.testing.assert_allclose(ordered.shifts[:-50], plain.in_order(log_odds, Y).shifts)
     assert (ordered.shifts[-50:] == 0).all()
 
 
 def test_a_fusion_that_learned_no_label_stays_as_it_is():
     fusion = Fusion(np.array([1.0]), 0.0, np.zeros(2, dtype=bool))
-    assert fusion.in_order([np.zeros((3, 2))], sp.csr_array(np.zeros((3, 2), dtype=int))) is fusion
+    assert fusion.in_order(np.zeros((3, 2)), sp.csr_array(np.zeros((3, 2), dtype=int))) is fusion

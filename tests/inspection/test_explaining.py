@@ -51,6 +51,43 @@ def test_pulls_add_up_to_the_difference_from_the_baseline(variant, data):
         assert abs(label.unexplained) < 0.02 * (1 + abs(label.log_odds - label.baseline_log_odds))
 
 
+@pytest.fixture(scope="module")
+def quarters():
+    """A model of labels that exclude each other, and its rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    Y = np.eye(4, dtype=int)[2 * (X[:, 0] > 0) + (X[:, 1] + 0.3 * rng.normal(size=160) > 0)]
+    model = PNMLClassifier(**SMALL).fit(X, Y).add_label(X[:5], name="later")
+    assert model.model_.fusion.label_sets is not None
+    return model, X
+
+
+def test_sets_of_labels_are_one_more_contribution_and_pull(quarters):
+    model, X = quarters
+    sets = model.model_.fusion.label_sets
+    for row in X[:5]:
+        scores = model.decision_function(row[None])[0]
+        found = explain(model, row, n_labels=5, flips=False)
+        assert sorted(label.label for label in found.labels) == ["0", "1", "2", "3", "later"]
+        for place, label in enumerate(found.labels):
+            part = label.contributions[-1]
+            assert (part.learner, part.weight) == ("label sets", sets.weight)
+            assert (part.score == 0) == (label.label == "later")
+            total = label.intercept + sum(part.log_odds for part in label.contributions)
+            assert total == pytest.approx(sorted(scores)[::-1][place], abs=1e-12)
+            beyond = abs(label.log_odds - label.baseline_log_odds)
+            assert abs(label.unexplained) < 0.02 * (1 + beyond)
+        assert max(abs(label.other_labels) for label in found.labels) > 0.05
+        assert "other labels of the row" in explanation_text(found)
+
+
+def test_without_sets_other_labels_add_nothing(model, data):
+    found = explain(model, data[0][0], flips=False)
+    assert model.model_.fusion.label_sets is None
+    assert {label.other_labels for label in found.labels} == {0.0}
+    assert "other labels" not in explanation_text(found)
+
+
 @pytest.mark.parametrize(("scaling", "centre"), [("tabular", np.median), ("standard", np.mean)])
 def test_the_baseline_is_the_centre_of_the_training_rows(scaling, centre, data):
     X, Y = data

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from persistence.conftest import labelled_rows, rows_with_idle_columns
+from persistence.conftest import (
+    labelled_rows,
+    rows_with_idle_columns,
+    rows_with_one_label_each,
+)
 from persistence.tampering import Tampered, bounded_memory, manifest_entry
 from protolabel import PNMLClassifier
 from protolabel.baselines.camel import CAMEL
@@ -19,6 +23,7 @@ from protolabel.persistence import load_model, save_model
 
 FOREST, KERNEL = "companions.1", "companions.0"
 PROTOTYPES = "companions.2.prototype_trees"
+SETS = "fusion.label_sets"
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +47,11 @@ def models(tmp_path_factory):
         "weighted": PNMLClassifier(
             embedding_dim=2, max_epochs=1, n_members=2, n_trees=0, n_landmarks=4, random_state=0
         ).fit(*rows_with_idle_columns()),
+        "sets": PNMLClassifier(
+            embedding_dim=2, max_epochs=1, n_members=2, n_trees=2, n_landmarks=4, random_state=0
+        )
+        .fit(*rows_with_one_label_each())
+        .add_label(X, name="later"),
         "parabel": Parabel(n_trees=1, min_branch_size=3, random_state=0).fit(X, many),
         "ml_knn": MLkNN(3).fit(X, Y),
         "camel": CAMEL().fit(X, Y),
@@ -220,6 +230,28 @@ HOSTILE = {
     "fusion_of_other_learners": ("pnml", wider("fusion.slopes"), "slopes of shape"),
     "fusion_of_other_labels": ("pnml", wider("fusion.learned"), "learned or not"),
     "fusion_with_other_shifts": ("pnml", wider("fusion.shifts"), "shifts of shape"),
+    "sets_of_other_labels": (
+        "sets",
+        manifest_entry("state", "fusion", "label_sets", "sets", "shape", value=[4, 9]),
+        "sets has the shape",
+    ),
+    "sets_of_other_counts": ("sets", wider(f"{SETS}.counts"), "counts has the shape"),
+    "sets_of_other_priors": ("sets", wider(f"{SETS}.prior"), "prior has the shape"),
+    "sets_of_other_offsets": ("sets", wider(f"{SETS}.offset"), "offset of another shape"),
+    "sets_of_no_rows": ("sets", put(f"{SETS}.counts", 0, 0.0), "sets of no rows"),
+    "sets_with_a_label_twice": ("sets", put(f"{SETS}.sets.data", 0, 2.0), "matrix of 0 and 1"),
+    "sets_with_a_later_label": ("sets", put(f"{SETS}.sets.indices", 0, 4), "added later"),
+    "sets_in_bytes": ("sets", as_bytes(f"{SETS}.counts"), "double precision"),
+    "sets_of_no_weight": (
+        "sets",
+        manifest_entry("state", "fusion", "label_sets", "weight", value=0.0),
+        "no share",
+    ),
+    "sets_of_too_much_weight": (
+        "sets",
+        manifest_entry("state", "fusion", "label_sets", "weight", value=1e300),
+        "no share",
+    ),
     "link_of_other_labels": ("pnml", wider(f"{KERNEL}.softness"), "softness of shape"),
     "link_without_softness": ("pnml", put(f"{KERNEL}.softness", 0, 0.0), "not above 0"),
     "link_of_negative_softness": (

@@ -15,7 +15,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from persistence.conftest import labelled_rows, rows_with_idle_columns
+from persistence.conftest import (
+    labelled_rows,
+    rows_with_idle_columns,
+    rows_with_one_label_each,
+)
 from protolabel import PNMLClassifier
 from protolabel.baselines.parabel import Parabel
 from protolabel.persistence import load_model, save_model
@@ -56,6 +60,15 @@ def assert_same_model(model, loaded, X):
 def round_trip(model, folder):
     save_model(model, folder)
     return load_model(folder)
+
+
+def test_sets_of_labels_are_kept(tmp_path):
+    X, Y = rows_with_one_label_each()
+    model = PNMLClassifier(**QUICK).fit(X, Y)
+    assert model.model_.fusion.label_sets is not None
+    assert_same_model(model, round_trip(model, tmp_path / "model"), X)
+    grown = model.add_label(X[:5], name="later")
+    assert_same_model(grown, round_trip(grown, tmp_path / "grown"), X)
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from persistence.conftest import rows_with_one_label_each
 from protolabel import PNMLClassifier
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.prototype_forest import PrototypeForest
@@ -93,6 +94,18 @@ def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_pa
     for n_rows in (1, 2, 7, 1000):
         assert_agrees(model, session, unseen[:n_rows])
     assert [part.shape for part in outputs(session, unseen[:0])] == [(0, 6), (0, 6)]
+
+
+def test_sets_of_labels_are_exported_with_labels_that_came_later(tmp_path):
+    X, Y = rows_with_one_label_each()
+    model = PNMLClassifier(**QUICK).fit(X, np.column_stack([Y, np.ones(len(Y), dtype=int)]))
+    assert model.model_.fusion.label_sets is not None
+    grown = model.add_label(X[:5], name="later")
+    for name, fitted in (("fitted", model), ("grown", grown)):
+        session = exported(fitted, tmp_path / f"{name}.onnx")
+        for size in (1.0, 100.0):
+            assert_agrees(fitted, session, (size * X[:40]).astype(np.float32))
+        assert outputs(session, X[:0].astype(np.float32))[0].shape[0] == 0
 
 
 def test_a_row_of_zeros_is_scaled_to_zeros(tmp_path):

@@ -3,7 +3,8 @@
 Every learner's log-odds hold the odds that a label has anyway and what the learner has found in
 the row. An average keeps the former whole and blurs the latter, since learners err in different
 rows. So the evidence counts for more than in one learner, and the prior odds are taken back by as
-much: both weights are fitted on rows that the learners did not see.
+much: both weights are fitted on rows that the learners did not see. Then labels are judged in the
+light of each other: by the sets that rows have, and by their order within a row.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scipy.special import expit
 
 from protolabel.companions.label_order import order_shifts
 from protolabel.companions.label_priors import log_odds_of_counts
+from protolabel.companions.label_sets import LabelSets, fit_label_sets
 from protolabel.row_groups import Groups
 
 # A handful of numbers is fitted, for which so many cells are enough.
@@ -34,7 +36,8 @@ _DOUBT = 4.0
 class Fusion:
     """Log-odds = intercept + sum of slope times score over the learners + shift of the label.
 
-    A label that was never or always there, not ``learned``, keeps its first score.
+    What the sets of labels change in them comes on top. A label that was never or always there,
+    not ``learned``, keeps its first score.
 
     Parameters
     ----------
@@ -44,26 +47,29 @@ class Fusion:
     shifts : ndarray of shape (n_labels,), default=0.0
         What is taken back of the prior log-odds, and what brings the labels of a row into a
         better order; 0 where a label was not learned.
+    label_sets : LabelSets or None, default=None
+        Sets of labels that rows have, where they say more than the labels by themselves.
     """
 
     slopes: np.ndarray
     intercept: float
     learned: np.ndarray
     shifts: np.ndarray | float = 0.0
+    label_sets: LabelSets | None = None
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
-        return np.where(self.learned, self._pooled(scores) + self.shifts, scores[0])
+        log_odds = self.one_by_one(scores)
+        if self.label_sets is None:
+            return log_odds
+        return log_odds + np.where(self.learned, self.label_sets.change(log_odds), 0.0)
 
-    def before_shifts(self, scores: Sequence[np.ndarray]) -> np.ndarray:
-        """The same with the prior log-odds whole, and labels in the order of these scores."""
-        return np.where(self.learned, self._pooled(scores), scores[0])
-
-    def _pooled(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def one_by_one(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """The same with every label judged by itself."""
         total = np.full(scores[0].shape, self.intercept)
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
-        return total
+        return np.where(self.learned, total + self.shifts, scores[0])
 
     def of_first_learner(self, pooled: np.ndarray) -> np.ndarray:
         """Scores of the first learner at which all learners alike would give pooled ones.
@@ -77,21 +83,53 @@ class Fusion:
         total = self.slopes.sum()
         return np.asarray((pooled - self.intercept) / (total if total > 0 else 1.0))
 
-    def in_order(self, scores: Sequence[np.ndarray], Y: sp.csr_array) -> Fusion:
-        """The same with labels moved so that they rank better within the rows of the scores."""
+    def refined(
+        self,
+        log_odds: np.ndarray,
+        Y: sp.csr_array,
+        rng: np.random.Generator,
+        groups: Groups = None,
+    ) -> tuple[Fusion, np.ndarray]:
+        """The same with labels in the light of each other, and the log-odds of unseen rows.
+
+        Parameters
+        ----------
+        log_odds : ndarray of shape (n_samples, n_labels)
+            Of rows that the learners did not see, by this fusion.
+        Y : CSR of 0 and 1, shape (n_samples, n_labels)
+        rng : numpy Generator
+        groups : ndarray of int, shape (n_samples,), or None, default=None
+
+        Returns
+        -------
+        Fusion
+        ndarray of shape (n_samples, n_labels)
+            Log-odds of the rows, but for the shifts that bring labels into order.
+        """
+        found = fit_label_sets(log_odds, Y, self.learned, rng, groups)
+        if found is None:
+            return self.in_order(log_odds, Y), log_odds
+        sets, change = found
+        log_odds = log_odds + change
+        return replace(self, label_sets=sets).in_order(log_odds, Y), log_odds
+
+    def in_order(self, log_odds: np.ndarray, Y: sp.csr_array) -> Fusion:
+        """The same with labels moved so that they rank better within unseen rows."""
         if not self.learned.any():
             return self
         # Labels of no row or of every row say nothing, and must not be moved or weighed against.
         learned = slice(None) if self.learned.all() else self.learned
         moved = np.zeros(len(self.learned))
-        moved[learned] = order_shifts(self.combine(scores)[:, learned], Y[:, learned])
-        return replace(self, shifts=self.shifts + moved)
+        moved[learned] = order_shifts(log_odds[:, learned], Y[:, learned])
+        sets = None if self.label_sets is None else self.label_sets.moved(moved)
+        return replace(self, shifts=self.shifts + moved, label_sets=sets)
 
     def with_label(self) -> Fusion:
         """The same with one more label, which keeps its first score."""
         learned = np.append(self.learned, False)
         shifts = np.append(np.broadcast_to(self.shifts, self.learned.shape), 0.0)
-        return replace(self, learned=learned, shifts=shifts)
+        sets = None if self.label_sets is None else self.label_sets.with_label()
+        return replace(self, learned=learned, shifts=shifts, label_sets=sets)
 
 
 def fit_fusion(

@@ -79,7 +79,8 @@ def explain(
     Explanation
         Of each label the contributions of the learners, which add up to its log-odds; the
         distances to the prototypes, which give the score of the networks; the features with the
-        strongest pull, which add up to the difference from the baseline; and a flip.
+        strongest pull, which with that of the other labels add up to the difference from the
+        baseline; and a flip.
 
     Examples
     --------
@@ -103,6 +104,7 @@ def explain(
     path = StraightPath(_baseline(fitted, training, row), _dense(scaled))
     scores = _learner_scores(fitted, scaled)  # (n_learners, n_labels)
     start_scores = _learner_scores(fitted, _like(scaled, path.start))
+    by_sets, start_by_sets = _change_by_sets(fitted, scores), _change_by_sets(fitted, start_scores)
     weights = learner_weights(fitted, chosen)
     views = member_views(
         fitted.network,
@@ -121,6 +123,7 @@ def explain(
         found_flips = _flips(model, row, path, pulls, chosen, names, allowed, max_changes)
     predicted = _decisions(model, row)
     bars = model.decision_.bars(model._scores(row))[0]
+    sets = None if fitted.fusion is None else fitted.fusion.label_sets
     learners = ["networks", *(_learner_name(companion) for companion in fitted.companions)]
     explained = []
     for place, label in enumerate(chosen):
@@ -131,6 +134,9 @@ def explain(
                 learners, scores[:, label], weights[:, place], strict=True
             )
         )
+        if sets is not None:
+            change = float(by_sets[label])
+            contributions += (Contribution("label sets", change / sets.weight, sets.weight),)
         log_odds = intercept + sum(part.log_odds for part in contributions)
         strongest = np.argsort(-np.abs(pulls[place]), kind="stable")[:n_features]
         strongest = strongest[pulls[place, strongest] != 0]
@@ -156,7 +162,10 @@ def explain(
                     for feature in strongest
                 ),
                 other_pulls=float(pulls[place].sum() - pulls[place, strongest].sum()),
-                baseline_log_odds=float(intercept + weights[:, place] @ start_scores[:, label]),
+                other_labels=float(by_sets[label] - start_by_sets[label]),
+                baseline_log_odds=float(
+                    intercept + weights[:, place] @ start_scores[:, label] + start_by_sets[label]
+                ),
                 flip=found_flips[place],
             )
         )
@@ -285,6 +294,15 @@ def _learner_scores(fitted: Any, scaled: Any) -> np.ndarray:
     missing = [((0, 0), (0, own.shape[1] - scores.shape[1])) for scores in others]
     padded = [np.pad(scores, width) for scores, width in zip(others, missing, strict=True)]
     return np.vstack([own.astype(np.float64), *padded])
+
+
+def _change_by_sets(fitted: Any, scores: np.ndarray) -> np.ndarray:
+    """What the sets of labels add to the log-odds of one row, (n_labels,)."""
+    fusion = fitted.fusion
+    if fusion is None or fusion.label_sets is None:
+        return np.zeros(scores.shape[1])
+    learners = list(scores[:, None])
+    return np.asarray((fusion.combine(learners) - fusion.one_by_one(learners))[0])
 
 
 def _intercept(fitted: Any, label: int) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one learner adds to the log-odds: its own score times its weight."""
+    """What one learner, or the sets of labels, adds to the log-odds: a score times its weight."""
 
     learner: str
     score: float
@@ -120,6 +120,9 @@ class LabelExplanation:
         Strongest features first.
     other_pulls : float
         Sum over all features that are not listed.
+    other_labels : float
+        What the other labels of the row add, by the sets that rows have, beyond what they add at
+        the baseline.
     baseline_log_odds : float
         What the model says of the baseline.
     flip : Flip or None
@@ -136,13 +139,14 @@ class LabelExplanation:
     members: tuple[MemberView, ...]
     pulls: tuple[FeaturePull, ...]
     other_pulls: float
+    other_labels: float
     baseline_log_odds: float
     flip: Flip | None
 
     @property
     def unexplained(self) -> float:
         """Log-odds beyond the baseline that the pulls miss, by their numerical integration."""
-        pulls = sum(pull.pull for pull in self.pulls) + self.other_pulls
+        pulls = sum(pull.pull for pull in self.pulls) + self.other_pulls + self.other_labels
         return self.log_odds - self.baseline_log_odds - pulls
 
 

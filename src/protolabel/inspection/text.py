@@ -78,6 +78,8 @@ def _label_lines(label: LabelExplanation, explanation: Explanation) -> Iterator[
                 f"instead of {pull.baseline:.4g}"
             )
         yield f"    {label.other_pulls:+.3f}  all other features"
+        if label.other_labels:
+            yield f"    {label.other_labels:+.3f}  other labels of the row"
     sentence = flip_sentence(
         label.flip, is_predicted=label.is_predicted, looked=explanation.looked_for_flips
     )

@@ -29,7 +29,7 @@ from protolabel.safefiles.bundle import (
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.folder import check_place
 
-MODEL_FORMAT = BundleFormat("protolabel-model", version=4, readable=(1, 2, 3, 4))
+MODEL_FORMAT = BundleFormat("protolabel-model", version=5, readable=(1, 2, 3, 4, 5))
 _MODEL_KEYS = (
     "estimator",
     "parameters",

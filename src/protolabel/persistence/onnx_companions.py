@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
 from protolabel.companions.kernel_ridge import KernelRidge
+from protolabel.companions.label_sets import LabelSets, member_probabilities
 from protolabel.companions.trees import Trees
 from protolabel.persistence.onnx_graph import GraphBuilder
 
@@ -15,7 +16,8 @@ from protolabel.persistence.onnx_graph import GraphBuilder
 def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion, n_added: int = 0) -> str:
     """Sum of the learners' scores times their slopes, plus the intercept and the shifts.
 
-    Labels that were not learned keep the score of the network.
+    The change by the sets of labels comes on top. Labels that were not learned keep the score of
+    the network.
     """
     total = graph.constant(np.asarray(fusion.intercept + fusion.shifts, dtype=np.float64))
     if n_added:
@@ -25,7 +27,46 @@ def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion, n_added
     for slope, values in zip(fusion.slopes, scores, strict=True):
         part = graph.apply("Mul", values, graph.constant(np.float64(slope)))
         total = graph.apply("Add", part, total)
+    if fusion.label_sets is not None:
+        total = graph.apply("Add", total, _change_by_sets(graph, total, fusion.label_sets))
     return graph.apply("Where", graph.constant(fusion.learned), total, scores[0])
+
+
+def _change_by_sets(graph: GraphBuilder, log_odds: str, model: LabelSets) -> str:
+    """What :meth:`LabelSets.change` adds."""
+    within, without = member_probabilities(model.prior)
+    members = model.sets.toarray()
+    evidence = graph.apply("Sub", log_odds, graph.constant(model.prior + model.offset))
+    found = graph.apply("Sigmoid", evidence)
+    likely, unlikely = (
+        _linear(graph, found, 2 * chance - 1, 1 - chance) for chance in (within, without)
+    )
+    for_sets = graph.apply("Log", graph.apply("Div", likely, unlikely))
+    heights = graph.apply(
+        "Add",
+        graph.apply("MatMul", for_sets, graph.constant(members.T)),
+        graph.constant(np.log(model.counts)),
+    )
+    weights = graph.apply("Softmax", heights, axis=1)
+    inside = graph.apply("MatMul", weights, graph.constant(members))
+    outside = graph.apply("Sub", graph.constant(np.float64(1)), inside)
+    scaled = graph.apply("Div", graph.apply("Mul", inside, unlikely), likely)
+    present, absent = (
+        graph.apply(
+            "Add",
+            graph.apply("Mul", outside, graph.constant(of_others)),
+            graph.apply("Mul", scaled, graph.constant(of_members)),
+        )
+        for of_others, of_members in ((without, within), (1 - without, 1 - within))
+    )
+    excess = graph.apply("Sub", graph.apply("Log", present), graph.apply("Log", absent))
+    beyond = graph.apply("Sub", excess, graph.constant(model.prior))
+    return graph.apply("Mul", beyond, graph.constant(np.float64(model.weight)))
+
+
+def _linear(graph: GraphBuilder, values: str, slope: np.ndarray, intercept: np.ndarray) -> str:
+    product = graph.apply("Mul", values, graph.constant(slope))
+    return graph.apply("Add", product, graph.constant(intercept))
 
 
 def kernel_scores(graph: GraphBuilder, scaled: str, model: KernelRidge) -> str:

@@ -54,6 +54,8 @@ def _panel(label: LabelExplanation, explanation: Explanation) -> LabelPanel:
         for pull in label.pulls
     ]
     pulls.append(("all other features", label.other_pulls))
+    if label.other_labels:
+        pulls.append(("other labels of the row", label.other_labels))
     return LabelPanel(
         label,
         signed_bars(contributions, f"Contributions to the log-odds of {label.label}"),
