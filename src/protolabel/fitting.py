@@ -156,18 +156,18 @@ def fit_model(
     scores = _out_of_fold_scores(network, table.rows, folds, judged)
     Y_judged, fusion = Y_train[judged], None
     companions: tuple[Companion, ...] = ()
-    prior_shifts: np.ndarray | float = 0.0
-    order_shifts: np.ndarray | float = 0.0
+    shifts_of_prior: np.ndarray | float = 0.0
+    shifts_of_order: np.ndarray | float = 0.0
     if options.n_landmarks or options.n_trees:
         X_judged, groups = table.scaled(judged), groups_at(groups, judged)
         companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
         learners = [scores, *companion_scores]
         fusion = fit_fusion(learners, Y_judged, rng, groups)
-        scores, prior_shifts = fusion.combine(learners), fusion.shifts
+        scores, shifts_of_prior = fusion.combine(learners), fusion.shifts
         if not options.compact:  # A student learns from labels, too, which are not moved.
             fusion, scores = fusion.refined(scores, Y_judged, rng, groups)
-            order_shifts = fusion.shifts - prior_shifts
-    decision = _tuned_decision(scores, prior_shifts, order_shifts, Y_judged, options, rng)
+            shifts_of_order = fusion.shifts - shifts_of_prior
+    decision = _tuned_decision(scores, shifts_of_prior, shifts_of_order, Y_judged, options, rng)
     if options.compact:
         return student(decision, scores, judged)
     return FittedModel(network, scaler, decision, history, companions, fusion)
@@ -315,8 +315,8 @@ def _fit_companions(
 
 def _tuned_decision(
     scores: np.ndarray,
-    prior_shifts: np.ndarray | float,
-    order_shifts: np.ndarray | float,
+    shifts_of_prior: np.ndarray | float,
+    shifts_of_order: np.ndarray | float,
     Y: sp.csr_array,
     options: FitOptions,
     rng: np.random.Generator,
@@ -327,11 +327,11 @@ def _tuned_decision(
         return DecisionRule.of(np.zeros(n_labels))
     # Row-wise thresholds tilt along prior odds that are whole, and do not mind the order.
     rowwise = options.thresholds == "rowwise"
-    moved = -prior_shifts if rowwise else order_shifts
+    moved = -shifts_of_prior if rowwise else shifts_of_order
     rule = tune_thresholds(
         options.thresholds, scores + moved, Y, objective=options.threshold_objective, rng=rng
     )
     # A label that was never or always there keeps its constant decision.
     counts = np.asarray(Y.sum(axis=0)).ravel()
     is_constant = (counts == 0) | (counts == n_samples)
-    return rule.decision.shifted(order_shifts - moved).with_plain_labels(is_constant)
+    return rule.decision.shifted(shifts_of_order - moved).with_plain_labels(is_constant)

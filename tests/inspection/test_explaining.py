@@ -58,13 +58,13 @@ def quarters():
     X = rng.normal(size=(160, 3))
     Y = np.eye(4, dtype=int)[2 * (X[:, 0] > 0) + (X[:, 1] + 0.3 * rng.normal(size=160) > 0)]
     model = PNMLClassifier(**SMALL).fit(X, Y).add_label(X[:5], name="later")
-    assert model.model_.fusion.label_sets is not None
+    assert model.model_.fusion.set_prototypes is not None
     return model, X
 
 
 def test_sets_of_labels_are_one_more_contribution_and_pull(quarters):
     model, X = quarters
-    sets = model.model_.fusion.label_sets
+    sets = model.model_.fusion.set_prototypes
     for row in X[:5]:
         scores = model.decision_function(row[None])[0]
         found = explain(model, row, n_labels=5, flips=False)
@@ -83,7 +83,7 @@ def test_sets_of_labels_are_one_more_contribution_and_pull(quarters):
 
 def test_without_sets_other_labels_add_nothing(model, data):
     found = explain(model, data[0][0], flips=False)
-    assert model.model_.fusion.label_sets is None
+    assert model.model_.fusion.set_prototypes is None
     assert {label.other_labels for label in found.labels} == {0.0}
     assert "other labels" not in explanation_text(found)
 

@@ -23,7 +23,7 @@ from protolabel.persistence import load_model, save_model
 
 FOREST, KERNEL = "companions.1", "companions.0"
 PROTOTYPES = "companions.2.prototype_trees"
-SETS = "fusion.label_sets"
+SETS = "fusion.set_prototypes"
 
 
 @pytest.fixture(scope="module")
@@ -232,24 +232,24 @@ HOSTILE = {
     "fusion_with_other_shifts": ("pnml", wider("fusion.shifts"), "shifts of shape"),
     "sets_of_other_labels": (
         "sets",
-        manifest_entry("state", "fusion", "label_sets", "sets", "shape", value=[4, 9]),
+        manifest_entry("state", "fusion", "set_prototypes", "sets", "shape", value=[4, 9]),
         "sets has the shape",
     ),
     "sets_of_other_counts": ("sets", wider(f"{SETS}.counts"), "counts has the shape"),
     "sets_of_other_priors": ("sets", wider(f"{SETS}.prior"), "prior has the shape"),
-    "sets_of_other_offsets": ("sets", wider(f"{SETS}.offset"), "offset of another shape"),
+    "sets_of_other_offsets": ("sets", wider(f"{SETS}.offset"), "offset of shape"),
     "sets_of_no_rows": ("sets", put(f"{SETS}.counts", 0, 0.0), "sets of no rows"),
     "sets_with_a_label_twice": ("sets", put(f"{SETS}.sets.data", 0, 2.0), "matrix of 0 and 1"),
     "sets_with_a_later_label": ("sets", put(f"{SETS}.sets.indices", 0, 4), "added later"),
     "sets_in_bytes": ("sets", as_bytes(f"{SETS}.counts"), "double precision"),
     "sets_of_no_weight": (
         "sets",
-        manifest_entry("state", "fusion", "label_sets", "weight", value=0.0),
+        manifest_entry("state", "fusion", "set_prototypes", "weight", value=0.0),
         "no share",
     ),
     "sets_of_too_much_weight": (
         "sets",
-        manifest_entry("state", "fusion", "label_sets", "weight", value=1e300),
+        manifest_entry("state", "fusion", "set_prototypes", "weight", value=1e300),
         "no share",
     ),
     "link_of_other_labels": ("pnml", wider(f"{KERNEL}.softness"), "softness of shape"),

@@ -65,7 +65,7 @@ def round_trip(model, folder):
 def test_sets_of_labels_are_kept(tmp_path):
     X, Y = rows_with_one_label_each()
     model = PNMLClassifier(**QUICK).fit(X, Y)
-    assert model.model_.fusion.label_sets is not None
+    assert model.model_.fusion.set_prototypes is not None
     assert_same_model(model, round_trip(model, tmp_path / "model"), X)
     grown = model.add_label(X[:5], name="later")
     assert_same_model(grown, round_trip(grown, tmp_path / "grown"), X)
@@ -150,7 +150,7 @@ def test_a_baseline_with_nothing_to_learn_comes_back(name, tmp_path):
         np.array(["a", "b", "a"] * 20, dtype=object),
     ],
     ids=[
-        "label_sets",
+        "set_prototypes",
         "numbered_sets",
         "mixed_sets",
         "binary",

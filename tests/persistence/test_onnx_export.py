@@ -99,7 +99,7 @@ def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_pa
 def test_sets_of_labels_are_exported_with_labels_that_came_later(tmp_path):
     X, Y = rows_with_one_label_each()
     model = PNMLClassifier(**QUICK).fit(X, np.column_stack([Y, np.ones(len(Y), dtype=int)]))
-    assert model.model_.fusion.label_sets is not None
+    assert model.model_.fusion.set_prototypes is not None
     grown = model.add_label(X[:5], name="later")
     for name, fitted in (("fitted", model), ("grown", grown)):
         session = exported(fitted, tmp_path / f"{name}.onnx")

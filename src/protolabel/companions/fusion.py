@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from protolabel.companions.label_order import order_shifts
 from protolabel.companions.label_priors import log_odds_of_counts
-from protolabel.companions.label_sets import LabelSets, fit_label_sets
+from protolabel.companions.set_prototypes import SetPrototypes, fit_set_prototypes
 from protolabel.row_groups import Groups
 
 # A handful of numbers is fitted, for which so many cells are enough.
@@ -47,7 +47,7 @@ class Fusion:
     shifts : ndarray of shape (n_labels,), default=0.0
         What is taken back of the prior log-odds, and what brings the labels of a row into a
         better order; 0 where a label was not learned.
-    label_sets : LabelSets or None, default=None
+    set_prototypes : SetPrototypes or None, default=None
         Sets of labels that rows have, where they say more than the labels by themselves.
     """
 
@@ -55,14 +55,12 @@ class Fusion:
     intercept: float
     learned: np.ndarray
     shifts: np.ndarray | float = 0.0
-    label_sets: LabelSets | None = None
+    set_prototypes: SetPrototypes | None = None
 
     def combine(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of all learners, each (n_samples, n_labels), as one."""
         log_odds = self.one_by_one(scores)
-        if self.label_sets is None:
-            return log_odds
-        return log_odds + np.where(self.learned, self.label_sets.change(log_odds), 0.0)
+        return log_odds + self.change_by_sets(log_odds)
 
     def one_by_one(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """The same with every label judged by itself."""
@@ -70,6 +68,12 @@ class Fusion:
         for slope, values in zip(self.slopes, scores, strict=True):
             total += slope * values
         return np.where(self.learned, total + self.shifts, scores[0])
+
+    def change_by_sets(self, log_odds: np.ndarray) -> np.ndarray | float:
+        """What the sets of labels add to log-odds of labels by themselves."""
+        if self.set_prototypes is None:
+            return 0.0
+        return np.where(self.learned, self.set_prototypes.change(log_odds), 0.0)
 
     def of_first_learner(self, pooled: np.ndarray) -> np.ndarray:
         """Scores of the first learner at which all learners alike would give pooled ones.
@@ -106,12 +110,12 @@ class Fusion:
         ndarray of shape (n_samples, n_labels)
             Log-odds of the rows, but for the shifts that bring labels into order.
         """
-        found = fit_label_sets(log_odds, Y, self.learned, rng, groups)
+        found = fit_set_prototypes(log_odds, Y, self.learned, rng, groups)
         if found is None:
             return self.in_order(log_odds, Y), log_odds
         sets, change = found
         log_odds = log_odds + change
-        return replace(self, label_sets=sets).in_order(log_odds, Y), log_odds
+        return replace(self, set_prototypes=sets).in_order(log_odds, Y), log_odds
 
     def in_order(self, log_odds: np.ndarray, Y: sp.csr_array) -> Fusion:
         """The same with labels moved so that they rank better within unseen rows."""
@@ -121,15 +125,15 @@ class Fusion:
         learned = slice(None) if self.learned.all() else self.learned
         moved = np.zeros(len(self.learned))
         moved[learned] = order_shifts(log_odds[:, learned], Y[:, learned])
-        sets = None if self.label_sets is None else self.label_sets.moved(moved)
-        return replace(self, shifts=self.shifts + moved, label_sets=sets)
+        sets = None if self.set_prototypes is None else self.set_prototypes.moved(moved)
+        return replace(self, shifts=self.shifts + moved, set_prototypes=sets)
 
     def with_label(self) -> Fusion:
         """The same with one more label, which keeps its first score."""
         learned = np.append(self.learned, False)
         shifts = np.append(np.broadcast_to(self.shifts, self.learned.shape), 0.0)
-        sets = None if self.label_sets is None else self.label_sets.with_label()
-        return replace(self, learned=learned, shifts=shifts, label_sets=sets)
+        sets = None if self.set_prototypes is None else self.set_prototypes.with_label()
+        return replace(self, learned=learned, shifts=shifts, set_prototypes=sets)
 
 
 def fit_fusion(

@@ -1,10 +1,10 @@
 """Pulls of features on the log-odds of a fitted model: integrated gradients and jumps.
 
 The pulls of all features add up to the log-odds of the row minus those of the baseline, without
-what the sets of labels add to either. For the
-networks and the kernel regression they are integrals of the exact gradient along the straight
-line from the baseline to the row (Sundararajan, Taly, Yan: Axiomatic Attribution for Deep
-Networks, ICML 2017), in scaled features; a forest has jumps in place of a gradient.
+what the sets of labels add to either. For the networks and the kernel regression they are
+integrals of the exact gradient along the straight line from the baseline to the row (Sundararajan,
+Taly, Yan: Axiomatic Attribution for Deep Networks, ICML 2017), in scaled features; a forest has
+jumps in place of a gradient.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def explain(
         found_flips = _flips(model, row, path, pulls, chosen, names, allowed, max_changes)
     predicted = _decisions(model, row)
     bars = model.decision_.bars(model._scores(row))[0]
-    sets = None if fitted.fusion is None else fitted.fusion.label_sets
+    sets = None if fitted.fusion is None else fitted.fusion.set_prototypes
     learners = ["networks", *(_learner_name(companion) for companion in fitted.companions)]
     explained = []
     for place, label in enumerate(chosen):
@@ -299,10 +299,10 @@ def _learner_scores(fitted: Any, scaled: Any) -> np.ndarray:
 def _change_by_sets(fitted: Any, scores: np.ndarray) -> np.ndarray:
     """What the sets of labels add to the log-odds of one row, (n_labels,)."""
     fusion = fitted.fusion
-    if fusion is None or fusion.label_sets is None:
-        return np.zeros(scores.shape[1])
-    learners = list(scores[:, None])
-    return np.asarray((fusion.combine(learners) - fusion.one_by_one(learners))[0])
+    change = np.zeros((1, scores.shape[1]))
+    if fusion is not None:
+        change += fusion.change_by_sets(fusion.one_by_one(list(scores[:, None])))
+    return np.asarray(change[0])
 
 
 def _intercept(fitted: Any, label: int) -> float:

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
 from protolabel.companions.kernel_ridge import KernelRidge
-from protolabel.companions.label_sets import LabelSets
 from protolabel.companions.leaf_votes import LeafVotes
 from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.companions.prototype_trees import PrototypeTrees
+from protolabel.companions.set_prototypes import SetPrototypes
 from protolabel.companions.trees import Trees
 from protolabel.fitted_model import Companion
 from protolabel.persistence.array_checks import check_indices, check_membership, check_shapes
@@ -81,23 +81,26 @@ def check_companions(
     if np.shape(fusion.shifts) not in ((), (n_labels,)):
         bundle.refuse(f"the fusion has shifts of shape {np.shape(fusion.shifts)}")
     # Models from before labels were judged together have no sets.
-    if fusion.label_sets is not None:
-        _check_label_sets(fusion.label_sets, n_labels, n_added, bundle)
+    if fusion.set_prototypes is not None:
+        _check_set_prototypes(fusion.set_prototypes, n_labels, n_added, bundle)
 
 
-def _check_label_sets(sets: LabelSets, n_labels: int, n_added: int, bundle: Bundle) -> None:
-    place = "fusion.label_sets"
+def _check_set_prototypes(sets: SetPrototypes, n_labels: int, n_added: int, bundle: Bundle) -> None:
+    place = "fusion.set_prototypes"
     shapes = {"sets": "sets labels", "counts": "sets", "prior": "labels"}
     check_shapes(sets, place, shapes, {"labels": n_labels}, bundle)
     check_membership(sets.sets, f"{place}.sets", bundle)
-    if any(part.dtype != np.float64 for part in (sets.sets, sets.counts, sets.prior)):
+    parts = (sets.sets, sets.counts, sets.prior, np.asarray(sets.offset))
+    if any(part.dtype != np.float64 for part in parts):
         bundle.refuse(f"{place} is not in double precision")
     if not len(sets.counts) or not (sets.counts > 0).all():
         bundle.refuse(f"{place} has no sets, or sets of no rows")
     if (sets.sets.indices >= n_labels - n_added).any():
         bundle.refuse(f"{place} has sets with labels that were added later")
-    if np.shape(sets.offset) not in ((), (n_labels,)) or not 0 < sets.weight <= 1:
-        bundle.refuse(f"{place} has an offset of another shape, or a weight that is no share")
+    if np.shape(sets.offset) not in ((), (n_labels,)):
+        bundle.refuse(f"{place} has an offset of shape {np.shape(sets.offset)}")
+    if not 0 < sets.weight <= 1:
+        bundle.refuse(f"{place} has the weight {sets.weight}, which is no share")
 
 
 def _check_kernel(

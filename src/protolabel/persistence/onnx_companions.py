@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
 from protolabel.companions.kernel_ridge import KernelRidge
-from protolabel.companions.label_sets import LabelSets, member_probabilities
+from protolabel.companions.set_prototypes import SetPrototypes, member_probabilities
 from protolabel.companions.trees import Trees
 from protolabel.persistence.onnx_graph import GraphBuilder
 
@@ -27,30 +27,32 @@ def fused_scores(graph: GraphBuilder, scores: list[str], fusion: Fusion, n_added
     for slope, values in zip(fusion.slopes, scores, strict=True):
         part = graph.apply("Mul", values, graph.constant(np.float64(slope)))
         total = graph.apply("Add", part, total)
-    if fusion.label_sets is not None:
-        total = graph.apply("Add", total, _change_by_sets(graph, total, fusion.label_sets))
+    if fusion.set_prototypes is not None:
+        total = graph.apply("Add", total, _change_by_sets(graph, total, fusion.set_prototypes))
     return graph.apply("Where", graph.constant(fusion.learned), total, scores[0])
 
 
-def _change_by_sets(graph: GraphBuilder, log_odds: str, model: LabelSets) -> str:
-    """What :meth:`LabelSets.change` adds."""
+def _change_by_sets(graph: GraphBuilder, log_odds: str, model: SetPrototypes) -> str:
+    """What :meth:`SetPrototypes.change` adds."""
     within, without = member_probabilities(model.prior)
-    members = model.sets.toarray()
+    # Stored once, in a byte a cell.
+    members = graph.cast(graph.constant(model.sets.toarray().astype(np.int8)), np.float64)
     evidence = graph.apply("Sub", log_odds, graph.constant(model.prior + model.offset))
     found = graph.apply("Sigmoid", evidence)
     likely, unlikely = (
         _linear(graph, found, 2 * chance - 1, 1 - chance) for chance in (within, without)
     )
-    for_sets = graph.apply("Log", graph.apply("Div", likely, unlikely))
+    ratio = graph.apply("Div", unlikely, likely)
+    for_sets = graph.apply("Neg", graph.apply("Log", ratio))
     heights = graph.apply(
         "Add",
-        graph.apply("MatMul", for_sets, graph.constant(members.T)),
+        graph.apply("MatMul", for_sets, graph.apply("Transpose", members)),
         graph.constant(np.log(model.counts)),
     )
     weights = graph.apply("Softmax", heights, axis=1)
-    inside = graph.apply("MatMul", weights, graph.constant(members))
+    inside = graph.apply("MatMul", weights, members)
     outside = graph.apply("Sub", graph.constant(np.float64(1)), inside)
-    scaled = graph.apply("Div", graph.apply("Mul", inside, unlikely), likely)
+    scaled = graph.apply("Mul", inside, ratio)
     present, absent = (
         graph.apply(
             "Add",

@@ -205,7 +205,7 @@ def _pnml_facts(model: PNMLClassifier) -> list[tuple[str, str]]:
         shifts = np.atleast_1d(fitted.fusion.shifts)
         taken = f"{shifts.min():+.2f} to {shifts.max():+.2f}"
         facts.append(("Labels moved after pooling, in log-odds", taken))
-        sets = fitted.fusion.label_sets
+        sets = fitted.fusion.set_prototypes
         used = "not used" if sets is None else f"{len(sets.counts)}, weight {sets.weight:.3f}"
         facts.append(("Sets of labels", used))
     return facts

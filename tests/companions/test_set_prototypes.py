@@ -1,5 +1,6 @@
 """Labels in the light of the sets that rows have: Bayes' rule by enumeration, and its limits."""
 
+import pickle
 from dataclasses import replace
 from itertools import product
 
@@ -8,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit, logit
 
-from protolabel.companions import label_sets
+from protolabel.companions import set_prototypes
 from protolabel.companions.fusion import Fusion, fit_fusion
-from protolabel.companions.label_sets import LabelSets, fit_label_sets
+from protolabel.companions.set_prototypes import RowsLeftOut, SetPrototypes, fit_set_prototypes
 
 STRAY = 0.1
 
@@ -39,7 +40,7 @@ def literal_probabilities(log_odds, sets, counts, prior):
 def some_sets(rng, n_sets=6, n_labels=4):
     sets = rng.integers(0, 2, (n_sets, n_labels)).astype(float)
     counts = rng.integers(1, 9, n_sets).astype(float)
-    return LabelSets(sp.csr_array(sets), counts, rng.normal(-1, 1, n_labels), weight=1.0)
+    return SetPrototypes(sp.csr_array(sets), counts, rng.normal(-1, 1, n_labels), weight=1.0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -54,6 +55,11 @@ def test_probabilities_are_those_of_all_sets_enumerated(seed):
     np.testing.assert_allclose(expit(log_odds + found.change(log_odds)), expected, rtol=1e-10)
 
 
+def by_row(counts):
+    """Every row is a group of its own."""
+    return RowsLeftOut(sp.csr_array(counts), np.arange(len(counts)))
+
+
 def test_a_training_row_is_judged_by_the_sets_of_the_others():
     rng = np.random.default_rng(0)
     found = some_sets(rng)
@@ -66,13 +72,13 @@ def test_a_training_row_is_judged_by_the_sets_of_the_others():
         expected = literal_probabilities(
             log_odds[row], found.sets.toarray(), others.counts, found.prior
         )
-        changed = log_odds + found.change_of_unseen(log_odds, sp.csr_array(own))
+        changed = log_odds + found.change(log_odds, by_row(own))
         np.testing.assert_allclose(expit(changed[row]), expected, rtol=1e-10)
 
 
 def test_a_row_of_no_other_sets_stays_as_it_is():
     found = some_sets(np.random.default_rng(0))
-    change = found.change_of_unseen(np.ones((1, 4)), sp.csr_array(found.counts[None]))
+    change = found.change(np.ones((1, 4)), by_row(found.counts[None]))
     assert change.tolist() == [[0.0] * 4]
 
 
@@ -81,7 +87,7 @@ def test_labels_by_themselves_stay_as_they_are():
     shares = np.array([0.3, 0.6])
     sets = np.array(list(product([0.0, 1.0], repeat=2)))
     counts = 1000 * np.prod(np.where(sets == 1, shares, 1 - shares), axis=1)
-    found = LabelSets(sp.csr_array(sets), counts, logit(shares), weight=1.0)
+    found = SetPrototypes(sp.csr_array(sets), counts, logit(shares), weight=1.0)
     log_odds = np.random.default_rng(0).normal(0, 3, (20, 2))
     np.testing.assert_allclose(found.change(log_odds), 0, atol=1e-10)
 
@@ -107,11 +113,16 @@ def test_rows_do_not_depend_on_the_rows_beside_them(monkeypatch):
     found = some_sets(np.random.default_rng(2))
     log_odds = np.random.default_rng(3).normal(size=(9, 4))
     whole = found.change(log_odds)
-    monkeypatch.setattr(label_sets, "_CHUNK_CELLS", 12)
+    monkeypatch.setattr(set_prototypes, "_CHUNK_CELLS", 12)
     np.testing.assert_allclose(found.change(log_odds), whole, rtol=1e-12)
     one_by_one = np.vstack([found.change(row[None]) for row in log_odds])
     np.testing.assert_allclose(one_by_one, whole, rtol=1e-12)
     assert found.change(log_odds[:0]).shape == (0, 4)
+
+
+def test_sets_without_any_label_take_one_more():
+    empty = SetPrototypes(sp.csr_array((1, 2)), np.ones(1), np.zeros(2), weight=1.0)
+    assert empty.with_label().sets.shape == (1, 3)
 
 
 def test_a_label_that_came_later_tells_the_sets_nothing():
@@ -145,7 +156,7 @@ def log_loss(log_odds, Y):
 
 def fitted(log_odds, Y, groups=None, learned=None):
     learned = np.ones(Y.shape[1], dtype=bool) if learned is None else learned
-    return fit_label_sets(log_odds, sp.csr_array(Y), learned, np.random.default_rng(0), groups)
+    return fit_set_prototypes(log_odds, sp.csr_array(Y), learned, np.random.default_rng(0), groups)
 
 
 def test_labels_that_come_together_help_each_other_in_new_rows():
@@ -201,20 +212,62 @@ def test_copies_of_a_row_do_not_vouch_for_it():
 
 def test_only_the_most_frequent_sets_are_kept(monkeypatch):
     log_odds, Y = rows_of_two_kinds()
-    monkeypatch.setattr(label_sets, "_MAX_SETS", 3)
+    monkeypatch.setattr(set_prototypes, "_MAX_SETS", 3)
     found, change = fitted(log_odds, Y)
-    assert found.sets.shape == (3, 6)
     kinds, counts = np.unique(Y, axis=0, return_counts=True)
-    most = np.argsort(-counts, kind="stable")[:3]
-    assert found.counts.tolist() == counts[most].tolist()
-    np.testing.assert_array_equal(found.sets.toarray(), kinds[most])
+    assert found.sets.shape == (3, 6)
+    assert found.counts.tolist() == np.sort(counts)[:-4:-1].tolist()
+    for members, count in zip(found.sets.toarray(), found.counts, strict=True):
+        assert counts[(kinds == members).all(1)].tolist() == [count]
     assert np.isfinite(change).all()
+
+
+def test_of_equally_frequent_sets_any_may_be_kept(monkeypatch):
+    """With the first ones in the order of the labels, the first labels would be in none."""
+    rng = np.random.default_rng(0)
+    Y = np.unique((rng.random((900, 12)) < 0.4).astype(int), axis=0)
+    monkeypatch.setattr(set_prototypes, "_MAX_SETS", 200)
+    monkeypatch.setattr(set_prototypes, "_LEAST_GAIN", -1.0)
+    assert len(Y) > 400
+    found, _ = fitted(rng.normal(2 * Y - 1, 1.0), Y)
+    np.testing.assert_allclose(found.sets.mean(axis=0), Y.mean(axis=0), atol=0.12)
+
+
+def test_chunks_are_bounded_by_labels_as_by_sets(monkeypatch):
+    found = some_sets(np.random.default_rng(2), n_sets=2, n_labels=8)
+    sizes = []
+    whole = SetPrototypes._change_of_chunk
+
+    def spy(self, log_odds, log_counts):
+        sizes.append(len(log_odds))
+        return whole(self, log_odds, log_counts)
+
+    monkeypatch.setattr(SetPrototypes, "_change_of_chunk", spy)
+    monkeypatch.setattr(set_prototypes, "_CHUNK_CELLS", 24)
+    found.change(np.zeros((7, 8)))
+    assert sizes == [3, 3, 1]
+
+
+def test_groups_of_many_rows_take_no_more_memory_than_their_sets():
+    log_odds, Y = rows_of_two_kinds(4000)
+    groups = np.arange(4000) % 10
+    left_out = set_prototypes._rows_left_out(np.arange(4000) % 500, 500, groups)
+    assert left_out.counts.shape == (10, 500)
+    assert left_out.counts.nnz <= 5000
+    assert fitted(log_odds, Y, groups) is not None
+
+
+def test_what_is_prepared_for_predictions_is_not_pickled():
+    found = some_sets(np.random.default_rng(0))
+    before = pickle.dumps(found)
+    found.change(np.zeros((2, 4)))
+    assert pickle.dumps(found) == before
 
 
 def test_of_very_many_cells_some_rows_are_enough(monkeypatch):
     log_odds, Y = rows_of_two_kinds(3000, shared=1.0)
     whole, _ = fitted(log_odds, Y)
-    monkeypatch.setattr(label_sets, "_MAX_CELLS", 6 * 1000)
+    monkeypatch.setattr(set_prototypes, "_MAX_CELLS", 6 * 1000)
     some, change = fitted(log_odds, Y)
     assert some.weight != whole.weight
     assert some.weight == pytest.approx(whole.weight, abs=0.2)
@@ -235,7 +288,7 @@ def refined():
 def test_a_refined_fusion_adds_the_sets_and_then_the_order(refined):
     learners, Y, plain, fusion, unseen = refined
     log_odds = plain.combine(learners)
-    sets, change = fit_label_sets(log_odds, Y, plain.learned, np.random.default_rng(0))
+    sets, change = fit_set_prototypes(log_odds, Y, plain.learned, np.random.default_rng(0))
     np.testing.assert_allclose(unseen, log_odds + change)
     order = fusion.shifts - plain.shifts
     assert np.abs(order).max() > 1e-3
@@ -258,6 +311,6 @@ def test_a_fusion_without_sets_is_only_put_in_order():
     log_odds = rng.normal(-1, 1, (200, 3))
     plain = Fusion(np.array([1.0]), 0.0, np.ones(3, dtype=bool), np.zeros(3))
     fusion, unseen = plain.refined(log_odds, Y, rng)
-    assert fusion.label_sets is None
+    assert fusion.set_prototypes is None
     assert unseen is log_odds
     np.testing.assert_array_equal(fusion.shifts, plain.in_order(log_odds, Y).shifts)

@@ -10,7 +10,9 @@ see; where that saves next to nothing, labels stay as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,12 +31,30 @@ _MAX_SETS = 5_000
 # Cells of unseen rows that the weight is fitted to, and its pull to 0 in units of one of them.
 _MAX_CELLS = 1_000_000
 _DOUBT = 4.0
-# (set, row) cells at once.
+# (set, row) or (label, row) cells at once.
 _CHUNK_CELLS = 2**21
 
 
 @dataclass(frozen=True)
-class LabelSets:
+class RowsLeftOut:
+    """Rows of each set that are left out when a row is judged: those of its group.
+
+    Parameters
+    ----------
+    counts : CSR of shape (n_groups, n_sets)
+    groups : ndarray of int, shape (n_samples,)
+    """
+
+    counts: sp.csr_array
+    groups: np.ndarray
+
+    def at(self, rows: np.ndarray | slice) -> RowsLeftOut:
+        """The same for some of the rows."""
+        return replace(self, groups=self.groups[rows])
+
+
+@dataclass(frozen=True)
+class SetPrototypes:
     """Sets of labels, and how far log-odds follow them.
 
     Parameters
@@ -57,70 +77,88 @@ class LabelSets:
     weight: float
     offset: np.ndarray | float = 0.0
 
-    def change(self, log_odds: np.ndarray) -> np.ndarray:
+    def change(self, log_odds: np.ndarray, left_out: RowsLeftOut | None = None) -> np.ndarray:
         """What is to be added to the log-odds of rows, (n_samples, n_labels).
-
-        Examples
-        --------
-        >>> never_together = sp.csr_array([[1.0, 0.0], [0.0, 1.0]])
-        >>> found = LabelSets(never_together, np.array([5.0, 5.0]), np.zeros(2), weight=1.0)
-        >>> found.change(np.array([[2.0, 1.0]])).round(2).tolist()
-        [[-0.79, -1.44]]
-        """
-        return self._change(log_odds, None)
-
-    def change_of_unseen(self, log_odds: np.ndarray, own: sp.csr_array) -> np.ndarray:
-        """The same for training rows, each without the sets of its group.
 
         Parameters
         ----------
         log_odds : ndarray of shape (n_samples, n_labels)
-        own : CSR of shape (n_samples, n_sets)
-            How many of the rows of each set belong to the group of the row.
-        """
-        return self._change(log_odds, own)
+        left_out : RowsLeftOut or None, default=None
+            Of training rows, so that they do not vouch for themselves.
 
-    def _change(self, log_odds: np.ndarray, own: sp.csr_array | None) -> np.ndarray:
+        Examples
+        --------
+        >>> never_together = sp.csr_array([[1.0, 0.0], [0.0, 1.0]])
+        >>> found = SetPrototypes(never_together, np.array([5.0, 5.0]), np.zeros(2), weight=1.0)
+        >>> found.change(np.array([[2.0, 1.0]])).round(2).tolist()
+        [[-0.79, -1.44]]
+        """
         changed = np.empty(log_odds.shape)
-        size = max(1, _CHUNK_CELLS // len(self.counts))
+        size = max(1, _CHUNK_CELLS // max(self.sets.shape))
         for start in range(0, len(log_odds), size):
             rows = slice(start, start + size)
-            counts = self.counts[:, None]
-            if own is not None:
-                counts = counts - own[rows].toarray().T
-            changed[rows] = self._change_of_chunk(log_odds[rows], counts)
+            log_counts = self._log_counts
+            if left_out is not None:
+                log_counts = self._log_counts_without(left_out.at(rows))
+            changed[rows] = self._change_of_chunk(log_odds[rows], log_counts)
         return changed
 
-    def _change_of_chunk(self, log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        within, without = member_probabilities(self.prior)
+    def _log_counts_without(self, left_out: RowsLeftOut) -> np.ndarray:
+        """Logarithms of the rows of each set that are not left out, (n_sets, n_samples)."""
+        fewer = sp.coo_array(left_out.counts[left_out.groups])
+        log_counts = np.repeat(self._log_counts, len(left_out.groups), axis=1)
+        with np.errstate(divide="ignore"):  # Sets of no other row are out.
+            log_counts[fewer.col, fewer.row] = np.log(self.counts[fewer.col] - fewer.data)
+        return log_counts
+
+    def _change_of_chunk(self, log_odds: np.ndarray, log_counts: np.ndarray) -> np.ndarray:
+        within, without = self._probabilities
         # Evidence as a probability: with prior odds of one to one no exponential can overflow.
-        found = expit(log_odds - self.prior - self.offset)
+        found = expit(log_odds - (self.prior + self.offset))
         likely = (1 - within) + (2 * within - 1) * found
         unlikely = (1 - without) + (2 * without - 1) * found
-        with np.errstate(divide="ignore"):  # Sets of no other row are out.
-            heights = self.sets @ np.log(likely / unlikely).T + np.log(counts)
-        highest = heights.max(axis=0)
+        ratio = unlikely / likely
+        weights = self.sets @ -np.log(ratio).T  # (n_sets, n_samples)
+        weights += log_counts
+        highest = weights.max(axis=0)
         has_sets = np.isfinite(highest)
-        weights = np.exp(heights - np.where(has_sets, highest, 0.0))
-        weights /= np.where(has_sets, weights.sum(axis=0), 1.0)
-        inside = np.asarray(self.sets.T @ weights).T  # Posterior share of sets with the label.
-        scaled = inside * unlikely / likely
-        excess = np.log(without * (1 - inside) + within * scaled)
-        excess -= np.log((1 - without) * (1 - inside) + (1 - within) * scaled)
+        weights -= np.where(has_sets, highest, 0.0)
+        np.exp(weights, out=weights)
+        total = np.where(has_sets, weights.sum(axis=0), 1.0)
+        inside = (self._sets_of_labels @ weights / total).T  # Share of the sets with the label.
+        ratio *= inside
+        excess = np.log(without * (1 - inside) + within * ratio)
+        excess -= np.log((1 - without) * (1 - inside) + (1 - within) * ratio)
         return np.asarray(self.weight * (excess - self.prior) * has_sets[:, None])
 
-    def moved(self, offset: np.ndarray) -> LabelSets:
+    @cached_property
+    def _probabilities(self) -> tuple[np.ndarray, np.ndarray]:
+        return member_probabilities(self.prior)
+
+    @cached_property
+    def _log_counts(self) -> np.ndarray:
+        return np.asarray(np.log(self.counts)[:, None])
+
+    @cached_property
+    def _sets_of_labels(self) -> sp.csr_array:
+        return self.sets.T.tocsr()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def moved(self, offset: np.ndarray) -> SetPrototypes:
         """The same for log-odds to which an offset was added."""
         return replace(self, offset=self.offset + offset)
 
-    def with_label(self) -> LabelSets:
+    def with_label(self) -> SetPrototypes:
         """The same with one more label, of which the sets know nothing."""
         n_sets, n_labels = self.sets.shape
-        sets = sp.csr_array((self.sets.data, self.sets.indices, self.sets.indptr))
-        sets.resize(n_sets, n_labels + 1)
-        offset = np.broadcast_to(self.offset, self.prior.shape)
+        parts = self.sets.data, self.sets.indices, self.sets.indptr
         return replace(
-            self, sets=sets, prior=np.append(self.prior, 0.0), offset=np.append(offset, 0.0)
+            self,
+            sets=sp.csr_array(parts, shape=(n_sets, n_labels + 1)),
+            prior=np.append(self.prior, 0.0),
+            offset=np.append(np.broadcast_to(self.offset, self.prior.shape), 0.0),
         )
 
 
@@ -136,13 +174,13 @@ def member_probabilities(prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 1 - _STRAY + stray, stray
 
 
-def fit_label_sets(
+def fit_set_prototypes(
     log_odds: np.ndarray,
     Y: sp.csr_array,
     learned: np.ndarray,
     rng: np.random.Generator,
     groups: Groups = None,
-) -> tuple[LabelSets, np.ndarray] | None:
+) -> tuple[SetPrototypes, np.ndarray] | None:
     """Sets of labels where they save log-loss of unseen rows, and the changes of these rows.
 
     Parameters
@@ -153,66 +191,63 @@ def fit_label_sets(
     learned : ndarray of bool, shape (n_labels,)
         Labels that some of the rows have and some have not.
     rng : numpy Generator
-        Draws the rows used where there are very many.
+        Draws rows where there are very many, and sets of which as many rows have each.
     groups : ndarray of int, shape (n_samples,), or None, default=None
-        Rows whose sets are left out together.
+        Rows that are left out of the sets together.
 
     Returns
     -------
-    (LabelSets, ndarray of shape (n_samples, n_labels)) or None
+    (SetPrototypes, ndarray of shape (n_samples, n_labels)) or None
         None where labels are as good by themselves.
     """
     n_samples, n_labels = Y.shape
     if learned.sum() < 2:
         return None
-    counts = np.asarray(Y.sum(axis=0)).ravel()
-    sets, n_rows, set_of_row = _distinct_sets(Y, learned)
-    found = LabelSets(
-        sets=sets,
-        counts=n_rows,
-        prior=np.where(learned, log_odds_of_counts(counts, n_samples), 0.0),
-        weight=1.0,
-    )
-    own = _sets_of_groups(set_of_row, len(n_rows), groups)
+    sets, counts, set_of_row = _most_frequent_sets(Y, learned, rng)
+    # The prior keeps the row: without it the weight would be a little larger.
+    prior = log_odds_of_counts(np.asarray(Y.sum(axis=0)).ravel(), n_samples)
+    found = SetPrototypes(sets, counts, np.where(learned, prior, 0.0), weight=1.0)
+    left_out = _rows_left_out(set_of_row, len(counts), groups)
     rows: np.ndarray | slice = slice(None)
     if n_samples * n_labels > _MAX_CELLS:
         rows = np.sort(rng.choice(n_samples, max(1, _MAX_CELLS // n_labels), replace=False))
-    change = found.change_of_unseen(log_odds[rows], own[rows])[:, learned]
+    change = found.change(log_odds[rows], left_out.at(rows))[:, learned]
     weight = _fitted_weight(log_odds[rows][:, learned], change, Y[rows].toarray()[:, learned])
     if weight == 0:
         return None
     found = replace(found, weight=weight)
-    return found, np.where(learned, found.change_of_unseen(log_odds, own), 0.0)
+    return found, np.where(learned, found.change(log_odds, left_out), 0.0)
 
 
-def _distinct_sets(
-    Y: sp.csr_array, learned: np.ndarray
+def _most_frequent_sets(
+    Y: sp.csr_array, learned: np.ndarray, rng: np.random.Generator
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
-    """The most frequent sets, the rows of each, and the place of each row's own, -1 for others."""
+    """The sets, the rows of each, and the place of each row's own among them, -1 for others."""
     present = Y.toarray().astype(bool) & learned
     packed = np.packbits(present, axis=1)
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, inverse, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
-    most = np.argsort(-counts, kind="stable")[:_MAX_SETS]
-    position = np.full(len(first), -1)
+    ties = np.arange(len(counts))
+    if len(counts) > _MAX_SETS:
+        rng.shuffle(ties)  # In their order the sets with the first labels would be left out.
+    most = np.lexsort((ties, -counts))[:_MAX_SETS]
+    position = np.full(len(counts), -1)
     position[most] = np.arange(len(most))
     sets = sp.csr_array(present[first[most]].astype(np.float64))
     return sets, counts[most].astype(np.float64), position[inverse]
 
 
-def _sets_of_groups(set_of_row: np.ndarray, n_sets: int, groups: Groups) -> sp.csr_array:
-    """How many rows of each set are in the group of each row, (n_samples, n_sets)."""
-    n_samples = len(set_of_row)
-    listed = np.flatnonzero(set_of_row >= 0)
-    own = sp.csr_array(
-        (np.ones(len(listed)), (listed, set_of_row[listed])), shape=(n_samples, n_sets)
+def _rows_left_out(set_of_row: np.ndarray, n_sets: int, groups: Groups) -> RowsLeftOut:
+    groups = np.arange(len(set_of_row)) if groups is None else groups
+    known = set_of_row >= 0
+    counts = sp.csr_array(
+        (np.ones(known.sum()), (groups[known], set_of_row[known])),
+        shape=(int(groups.max()) + 1, n_sets),
     )
-    if groups is None:
-        return own
-    membership = sp.csr_array((np.ones(n_samples), (groups, np.arange(n_samples))))
-    return (membership @ own)[groups]
+    counts.sum_duplicates()
+    return RowsLeftOut(counts, groups)
 
 
 def _fitted_weight(log_odds: np.ndarray, change: np.ndarray, present: np.ndarray) -> float:
