@@ -115,7 +115,7 @@ def test_no_method_with_the_same_thresholds_has_a_better_average_rank():
         values = [[found[dataset, arm][metric] for arm in arms] for dataset in datasets]
         ranks = rank_methods(values, larger_is_better=LARGER_IS_BETTER[metric]).mean(axis=0)
         assert ranks.argmin() == ours
-        assert ranks[ours] <= (1.55 if metric == "macro_f1" else 1.25)
+        assert ranks[ours] <= (1.5 if metric == "macro_f1" else 1.15)
 
 
 def test_few_cells_are_below_the_best_published_value():
@@ -133,6 +133,5 @@ def test_few_cells_are_below_the_best_published_value():
                 bound = choose(best[dataset, metric])
                 if not at_least(values[metric], bound, metric):
                     below.add((dataset, metric))
-                    # The same to the three digits that are printed.
-                    assert abs(values[metric] - bound) < 0.0005
-    assert below == {("genbase", m) for m in ("accuracy", "micro_f1", "average_precision")}
+                    assert abs(values[metric] - bound) < 0.001
+    assert below == {("genbase", "average_precision")}
