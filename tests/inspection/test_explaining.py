@@ -12,6 +12,7 @@ from inspection.conftest import SMALL
 from protolabel import PNMLClassifier
 from protolabel.baselines.ml_knn import MLkNN
 from protolabel.inspection import explain, explanation_text
+from quick_models import rows_with_one_label_each
 
 
 def test_contributions_add_up_to_the_log_odds_of_the_model(variant, data):
@@ -54,9 +55,7 @@ def test_pulls_add_up_to_the_difference_from_the_baseline(variant, data):
 @pytest.fixture(scope="module")
 def quarters():
     """A model of labels that exclude each other, and its rows."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(160, 3))
-    Y = np.eye(4, dtype=int)[2 * (X[:, 0] > 0) + (X[:, 1] + 0.3 * rng.normal(size=160) > 0)]
+    X, Y = rows_with_one_label_each()
     model = PNMLClassifier(**SMALL).fit(X, Y).add_label(X[:5], name="later")
     assert model.model_.fusion.set_prototypes is not None
     return model, X

@@ -25,14 +25,6 @@ def rows_with_idle_columns() -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([X, idle]), Y
 
 
-def rows_with_one_label_each() -> tuple[np.ndarray, np.ndarray]:
-    """Points of the plane with the label of their quarter, so that labels exclude each other."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(160, 3))
-    quarter = 2 * (X[:, 0] > 0) + (X[:, 1] + 0.3 * rng.normal(size=160) > 0)
-    return X, np.eye(4, dtype=int)[quarter]
-
-
 @pytest.fixture(scope="session")
 def tiny_model() -> PNMLClassifier:
     X, Y = labelled_rows()

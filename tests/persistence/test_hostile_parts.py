@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from persistence.conftest import (
-    labelled_rows,
-    rows_with_idle_columns,
-    rows_with_one_label_each,
-)
+from persistence.conftest import labelled_rows, rows_with_idle_columns
 from persistence.tampering import Tampered, bounded_memory, manifest_entry
 from protolabel import PNMLClassifier
 from protolabel.baselines.camel import CAMEL
@@ -20,6 +16,7 @@ from protolabel.baselines.ml_knn import MLkNN
 from protolabel.baselines.parabel import Parabel
 from protolabel.exceptions import ModelFileError
 from protolabel.persistence import load_model, save_model
+from quick_models import rows_with_one_label_each
 
 FOREST, KERNEL = "companions.1", "companions.0"
 PROTOTYPES = "companions.2.prototype_trees"

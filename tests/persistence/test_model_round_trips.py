@@ -15,17 +15,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from persistence.conftest import (
-    labelled_rows,
-    rows_with_idle_columns,
-    rows_with_one_label_each,
-)
+from persistence.conftest import labelled_rows, rows_with_idle_columns
 from protolabel import PNMLClassifier
 from protolabel.baselines.parabel import Parabel
 from protolabel.persistence import load_model, save_model
 from protolabel.persistence.pnml_state import network_specs
 from protolabel.persistence.registry import STORABLES
 from protolabel.pnml.callbacks import Callback
+from quick_models import rows_with_one_label_each
 
 QUICK = {"embedding_dim": 4, "max_epochs": 2, "n_trees": 5, "n_landmarks": 10, "random_state": 0}
 CONFIGURATIONS = {

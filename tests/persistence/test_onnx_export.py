@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from persistence.conftest import rows_with_one_label_each
 from protolabel import PNMLClassifier
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.persistence import export_onnx
+from quick_models import rows_with_one_label_each
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
