@@ -10,7 +10,7 @@ from protolabel.companions.set_prototypes import fit_set_prototypes
 from protolabel.decision.tuning import tune_thresholds
 from protolabel.inspection import explain
 from protolabel.report import explanation_report, model_report
-from quick_models import rows_with_one_label_each
+from quick_models import rows_in_quarters
 
 QUICK = {"embedding_dim": 6, "max_epochs": 4, "n_trees": 12, "n_landmarks": 20, "random_state": 0}
 
@@ -45,7 +45,7 @@ def changed_log_odds(seen, Y, groups=None):
 
 
 def test_rowwise_thresholds_are_tuned_on_rows_judged_by_the_sets_of_others(watched):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     fitted = PNMLClassifier(**QUICK).fit(X, Y).model_
     assert fitted.fusion.set_prototypes is not None
     expected = changed_log_odds(watched, Y) - watched["fusion"].shifts
@@ -57,7 +57,7 @@ def test_rowwise_thresholds_are_tuned_on_rows_judged_by_the_sets_of_others(watch
 
 @pytest.mark.parametrize("rule", ["global", "cardinality", "prior_tilted", "per_label"])
 def test_other_thresholds_are_tuned_on_the_same_in_order(rule, watched):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     fitted = PNMLClassifier(thresholds=rule, **QUICK).fit(X, Y).model_
     order = fitted.fusion.shifts - watched["fusion"].shifts
     np.testing.assert_allclose(watched["tuned_on"], changed_log_odds(watched, Y) + order)
@@ -66,7 +66,7 @@ def test_other_thresholds_are_tuned_on_the_same_in_order(rule, watched):
 
 
 def test_rows_of_a_group_do_not_vouch_for_each_other(watched):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     groups = np.arange(160) // 8
     PNMLClassifier(**QUICK).fit(X, Y, groups=groups)
     np.testing.assert_array_equal(watched["groups"], groups)
@@ -77,7 +77,7 @@ def test_rows_of_a_group_do_not_vouch_for_each_other(watched):
 
 
 def test_scores_of_new_rows_have_the_change_by_all_sets(watched):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     fitted = PNMLClassifier(**QUICK).fit(X, Y).model_
     scores = fitted.scores(X)
     by_themselves = scores - fitted.fusion.set_prototypes.change(
@@ -87,13 +87,13 @@ def test_scores_of_new_rows_have_the_change_by_all_sets(watched):
         )
     )
     shares = 1 / (1 + np.exp(-scores)), 1 / (1 + np.exp(-by_themselves))
-    # One label a row: with the sets, probabilities add up to one more nearly.
-    errors = [np.abs(part.sum(axis=1) - 1).mean() for part in shares]
+    # One quarter a row: with the sets, probabilities add up to one more nearly.
+    errors = [np.abs(part[:, :4].sum(axis=1) - 1).mean() for part in shares]
     assert errors[0] < errors[1]
 
 
 def test_a_compact_model_learns_from_labels_by_themselves(watched, monkeypatch):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     taught = []
     train = fitting.train_student
 
@@ -107,7 +107,7 @@ def test_a_compact_model_learns_from_labels_by_themselves(watched, monkeypatch):
 
 
 def test_reports_name_the_sets_and_the_other_labels():
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     model = PNMLClassifier(**QUICK).fit(X, Y)
     sets = model.model_.fusion.set_prototypes
     assert f"4, weight {sets.weight:.3f}" in model_report(model, X, Y)

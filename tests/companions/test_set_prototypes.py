@@ -182,6 +182,31 @@ def test_independent_labels_have_no_sets():
     assert fitted(logit(Y.mean(0)) + rng.normal(2 * Y - 1, 1.5), Y) is None
 
 
+def test_labels_that_only_exclude_each_other_have_no_sets():
+    """The order of their log-odds is right already, and stays as it is."""
+    rng = np.random.default_rng(0)
+    Y = np.eye(4, dtype=int)[rng.integers(0, 4, 400)]
+    log_odds = logit(0.25) + 2 * rng.normal(2 * Y - 1, 1.0)
+    assert fitted(log_odds, Y) is None
+    learned = np.ones(4, dtype=bool)
+    sets, *_ = set_prototypes._most_frequent_sets(sp.csr_array(Y), learned, rng)
+    change = SetPrototypes(sets, np.full(4, 100.0), np.full(4, logit(0.25)), 0.5).change(log_odds)
+    assert log_loss(log_odds + change, Y) < 0.9 * log_loss(log_odds, Y)
+
+
+def test_pairs_in_the_wrong_order_are_those_of_plain_loops():
+    rng = np.random.default_rng(0)
+    log_odds, present = rng.normal(size=(30, 5)), (rng.random((30, 5)) < 0.4).astype(int)
+    present[0], present[1] = 0, 1
+    shares = []
+    for scores, row in zip(log_odds, present, strict=True):
+        pairs = [(a, b) for a in range(5) for b in range(5) if row[a] and not row[b]]
+        if pairs:
+            shares.append(np.mean([scores[a] < scores[b] for a, b in pairs]))
+    assert set_prototypes._misordered(log_odds, present) == pytest.approx(np.mean(shares))
+    assert set_prototypes._misordered(log_odds[:2], present[:2]) == 0
+
+
 @pytest.mark.parametrize("n_learned", [0, 1])
 def test_fewer_than_two_labels_have_no_sets(n_learned):
     log_odds, Y = rows_of_two_kinds(50)
@@ -227,10 +252,11 @@ def test_of_equally_frequent_sets_any_may_be_kept(monkeypatch):
     rng = np.random.default_rng(0)
     Y = np.unique((rng.random((900, 12)) < 0.4).astype(int), axis=0)
     monkeypatch.setattr(set_prototypes, "_MAX_SETS", 200)
-    monkeypatch.setattr(set_prototypes, "_LEAST_GAIN", -1.0)
     assert len(Y) > 400
-    found, _ = fitted(rng.normal(2 * Y - 1, 1.0), Y)
-    np.testing.assert_allclose(found.sets.mean(axis=0), Y.mean(axis=0), atol=0.12)
+    learned = np.ones(12, dtype=bool)
+    sets, counts, _ = set_prototypes._most_frequent_sets(sp.csr_array(Y), learned, rng)
+    assert counts.tolist() == [1.0] * 200
+    np.testing.assert_allclose(sets.mean(axis=0), Y.mean(axis=0), atol=0.12)
 
 
 def test_chunks_are_bounded_by_labels_as_by_sets(monkeypatch):

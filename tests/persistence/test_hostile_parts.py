@@ -16,7 +16,7 @@ from protolabel.baselines.ml_knn import MLkNN
 from protolabel.baselines.parabel import Parabel
 from protolabel.exceptions import ModelFileError
 from protolabel.persistence import load_model, save_model
-from quick_models import rows_with_one_label_each
+from quick_models import rows_in_quarters
 
 FOREST, KERNEL = "companions.1", "companions.0"
 PROTOTYPES = "companions.2.prototype_trees"
@@ -47,7 +47,7 @@ def models(tmp_path_factory):
         "sets": PNMLClassifier(
             embedding_dim=2, max_epochs=1, n_members=2, n_trees=2, n_landmarks=4, random_state=0
         )
-        .fit(*rows_with_one_label_each())
+        .fit(*rows_in_quarters())
         .add_label(X, name="later"),
         "parabel": Parabel(n_trees=1, min_branch_size=3, random_state=0).fit(X, many),
         "ml_knn": MLkNN(3).fit(X, Y),
@@ -237,7 +237,7 @@ HOSTILE = {
     "sets_of_other_offsets": ("sets", wider(f"{SETS}.offset"), "offset of shape"),
     "sets_of_no_rows": ("sets", put(f"{SETS}.counts", 0, 0.0), "sets of no rows"),
     "sets_with_a_label_twice": ("sets", put(f"{SETS}.sets.data", 0, 2.0), "matrix of 0 and 1"),
-    "sets_with_a_later_label": ("sets", put(f"{SETS}.sets.indices", 0, 4), "added later"),
+    "sets_with_a_later_label": ("sets", put(f"{SETS}.sets.indices", -1, 6), "added later"),
     "sets_in_bytes": ("sets", as_bytes(f"{SETS}.counts"), "double precision"),
     "sets_of_no_weight": (
         "sets",

@@ -22,7 +22,7 @@ from protolabel.persistence import load_model, save_model
 from protolabel.persistence.pnml_state import network_specs
 from protolabel.persistence.registry import STORABLES
 from protolabel.pnml.callbacks import Callback
-from quick_models import rows_with_one_label_each
+from quick_models import rows_in_quarters
 
 QUICK = {"embedding_dim": 4, "max_epochs": 2, "n_trees": 5, "n_landmarks": 10, "random_state": 0}
 CONFIGURATIONS = {
@@ -60,7 +60,7 @@ def round_trip(model, folder):
 
 
 def test_sets_of_labels_are_kept(tmp_path):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     model = PNMLClassifier(**QUICK).fit(X, Y)
     assert model.model_.fusion.set_prototypes is not None
     assert_same_model(model, round_trip(model, tmp_path / "model"), X)

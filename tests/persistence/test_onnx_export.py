@@ -16,7 +16,7 @@ from protolabel import PNMLClassifier
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.persistence import export_onnx
-from quick_models import rows_with_one_label_each
+from quick_models import rows_in_quarters
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -97,7 +97,7 @@ def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_pa
 
 
 def test_sets_of_labels_are_exported_with_labels_that_came_later(tmp_path):
-    X, Y = rows_with_one_label_each()
+    X, Y = rows_in_quarters()
     model = PNMLClassifier(**QUICK).fit(X, np.column_stack([Y, np.ones(len(Y), dtype=int)]))
     assert model.model_.fusion.set_prototypes is not None
     grown = model.add_label(X[:5], name="later")

@@ -5,7 +5,8 @@ a prototype: a row has one of them, drawn as often as it occurs, but each label 
 drawn by its own frequency instead. What the learners have found in the row is evidence for and
 against every set, and the sets, weighed by it, say how likely each label is (Bayes' rule, exact
 for this model). Their log-odds count by a weight that is fitted on rows the learners did not
-see; where that saves next to nothing, labels stay as they are.
+see; where that saves next to nothing of their log-loss, or does not bring their labels into a
+better order, labels stay as they are.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ def _rows_left_out(set_of_row: np.ndarray, n_sets: int, groups: Groups) -> RowsL
 
 
 def _fitted_weight(log_odds: np.ndarray, change: np.ndarray, present: np.ndarray) -> float:
-    """Share of the change with the smallest log-loss, 0 where it saves next to nothing."""
+    """Share of the change with the smallest log-loss, 0 where it is no use."""
 
     def loss(weight: float) -> float:
         moved = log_odds + weight * change
@@ -259,4 +260,19 @@ def _fitted_weight(log_odds: np.ndarray, change: np.ndarray, present: np.ndarray
         return float(value + _DOUBT * weight**2 / present.size)
 
     best = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded")
-    return float(best.x) if best.fun < (1 - _LEAST_GAIN) * loss(0.0) else 0.0
+    saves = best.fun < (1 - _LEAST_GAIN) * loss(0.0)
+    # Where one label excludes the others, probabilities gain and their order need not.
+    orders = saves and _misordered(log_odds + best.x * change, present) < _misordered(
+        log_odds, present
+    )
+    return float(best.x) if orders else 0.0
+
+
+def _misordered(log_odds: np.ndarray, present: np.ndarray) -> float:
+    """Share of the pairs of a present and an absent label in the wrong order, mean over rows."""
+    order = np.argsort(-log_odds, axis=1, kind="stable")
+    ordered = np.take_along_axis(present, order, axis=1)
+    wrong = (np.cumsum(1 - ordered, axis=1) * ordered).sum(axis=1)
+    n_present = present.sum(axis=1)
+    n_pairs = n_present * (present.shape[1] - n_present)
+    return float(np.mean(wrong[n_pairs > 0] / n_pairs[n_pairs > 0])) if n_pairs.any() else 0.0
