@@ -32,6 +32,8 @@ def measure(quick: bool) -> Iterator[Ratio]:
     for name in ("yeast",) if quick else ("yeast", "bibtex"):
         data = table(name)
         kind = f"{name}, {'sparse' if sp.issparse(data.X) else 'dense'}"
+        if data.provenance.is_synthetic:
+            kind += ", drawn"
         mlp = MLPClassifier((128,), max_iter=2, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

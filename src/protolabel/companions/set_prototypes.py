@@ -260,12 +260,11 @@ def _fitted_weight(log_odds: np.ndarray, change: np.ndarray, present: np.ndarray
         return float(value + _DOUBT * weight**2 / present.size)
 
     best = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded")
-    saves = best.fun < (1 - _LEAST_GAIN) * loss(0.0)
+    if best.fun >= (1 - _LEAST_GAIN) * loss(0.0):
+        return 0.0
     # Where one label excludes the others, probabilities gain and their order need not.
-    orders = saves and _misordered(log_odds + best.x * change, present) < _misordered(
-        log_odds, present
-    )
-    return float(best.x) if orders else 0.0
+    is_ordered = _misordered(log_odds + best.x * change, present) < _misordered(log_odds, present)
+    return float(best.x) if is_ordered else 0.0
 
 
 def _misordered(log_odds: np.ndarray, present: np.ndarray) -> float:
