@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from protolabel.exceptions import TrainingError
 from protolabel.peers import BoomerPeer
+from protolabel.peers.boomer import varying_columns
 from protolabel.peers.boomer_child import pack, unpack
 from protolabel.peers.boomer_environment import (
     PYTHON_VARIABLE,
@@ -140,6 +141,29 @@ def test_a_slow_process_is_stopped(labelled):
 def test_no_more_rules_are_learned_than_asked_for(labelled):
     model = BoomerPeer(12, random_state=0).fit(*labelled)
     assert model.model_.heads.shape == (12, 3)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_columns_that_tell_no_rows_apart_are_known(convert):
+    X = np.array([[0.0, 2.0, 1.0, -1.0, 0.0], [0.0, 2.0, 0.0, 0.0, 3.0]])
+    assert varying_columns(convert(X)).tolist() == [2, 3, 4]
+    assert varying_columns(convert(X[:, :2])).tolist() == [0]
+    assert varying_columns(convert(X[:1])).tolist() == [0]
+
+
+@pytest.mark.usefixtures("boomer")
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_constant_columns_do_not_end_the_learning(labelled, convert):
+    """A draw of columns that are all constant would end it after a rule or two."""
+    X, Y = labelled
+    wide = np.zeros((len(X), 500))
+    places = np.arange(X.shape[1]) * 90 + 7
+    wide[:, places] = X
+    plain = BoomerPeer(40, random_state=0).fit(convert(X), Y)
+    model = BoomerPeer(40, random_state=0).fit(convert(wide), Y)
+    assert model.model_.heads.shape[0] == 40
+    assert set(model.model_.feature) <= set(places)
+    assert_array_equal(model.decision_function(convert(wide)), plain.decision_function(convert(X)))
 
 
 @pytest.mark.usefixtures("boomer")

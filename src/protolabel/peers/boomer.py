@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,9 @@ class BoomerPeer(PeerClassifier):
         python = find_boomer_python() or create_boomer_environment()
         # BOOMER works in single precision; thresholds between its values need the same here.
         X = X.astype(np.float32)
+        # It draws a few columns for each rule, and learns no further where all of them are constant.
+        columns = varying_columns(X)
+        X = X[:, columns]
         settings = {
             "random_state": seed,
             "max_rules": self.n_rules,
@@ -112,10 +116,23 @@ class BoomerPeer(PeerClassifier):
                 rules = _read_rules(answer)
                 expected = answer["check_scores"]
         _check_scores(rules.scores(X[:_CHECK_ROWS]), expected)
-        return rules
+        return replace(rules, feature=columns[rules.feature])
 
     def _model_scores(self, X: Matrix) -> np.ndarray:
         return self.model_.scores(X)  # type: ignore[no-any-return]
+
+
+def varying_columns(X: Matrix) -> np.ndarray:
+    """Columns that tell rows apart, in rising order, or the first one where none does.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 0.0, 2.0], [1.0, 3.0, 2.0]])).tolist()
+    [1]
+    """
+    largest, smallest = (end.toarray() if sp.issparse(end) else end for end in (X.max(0), X.min(0)))
+    varying = np.flatnonzero(largest != smallest)
+    return varying if len(varying) else np.zeros(1, dtype=np.int64)
 
 
 def _run_child(python: Path, folder: Path, timeout: float | None) -> None:
