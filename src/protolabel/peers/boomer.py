@@ -93,7 +93,7 @@ class BoomerPeer(PeerClassifier):
         python = find_boomer_python() or create_boomer_environment()
         # BOOMER works in single precision; thresholds between its values need the same here.
         X = X.astype(np.float32)
-        # It draws a few columns for each rule, and learns no further where all of them are constant.
+        # It draws a few columns for each rule, and stops learning where all of them are constant.
         columns = varying_columns(X)
         X = X[:, columns]
         settings = {
