@@ -101,10 +101,11 @@ class NetworkScorer:
         product = rows.product(self.weight)
         hidden = product.unflatten(1, (len(self.members), -1)).transpose(0, 1)
         slope = layers.negative_slope
-        hidden = functional.leaky_relu(hidden + layers.bias[self.members], slope)
+        # In the memory of the product: new memory for each step takes longer than the step.
+        hidden = functional.leaky_relu_(hidden.add_(layers.bias[self.members]), slope)
         if layers.top_weight is not None and layers.top_bias is not None:
             top = torch.matmul(hidden, layers.top_weight[self.members])
-            hidden = functional.leaky_relu(top + layers.top_bias[self.members], slope)
+            hidden = functional.leaky_relu_(top.add_(layers.top_bias[self.members]), slope)
         return hidden
 
 
