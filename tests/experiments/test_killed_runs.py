@@ -63,6 +63,16 @@ def test_a_run_killed_ten_times_ends_with_the_same_table(tmp_path, start_process
     assert not list((folder.path / "locks" / "units").iterdir())
 
 
+def test_the_claim_of_one_who_died_after_its_record_is_cleared(tmp_path):
+    folder = new_run(tmp_path / "run")
+    records = run_missing(folder)
+    left = folder.path / "locks" / "units" / records[0].unit.key
+    left.touch()
+    assert folder.store.was_abandoned(records[0].unit)
+    assert run_missing(folder) == records
+    assert not left.exists()
+
+
 @pytest.mark.slow
 def test_two_processes_on_one_folder_share_the_units(tmp_path, start_process):
     folder, log = new_run(tmp_path / "run", arms=ARMS, n_folds=6), tmp_path / "log"

@@ -95,4 +95,6 @@ def run_missing(
         else:
             time.sleep(_POLL_SECONDS)
         tell()
+    # One who died after it wrote its record had no time to let go.
+    store.clear_abandoned(units)
     return [record for unit in units if (record := store.find(unit)) is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 from protolabel.experiments.locking import Claim, LockFolder
@@ -84,6 +85,13 @@ class RecordStore:
     def was_abandoned(self, unit: Unit) -> bool:
         """Tell whether a process died while it computed a unit."""
         return self._locks.is_left_behind(unit.key)
+
+    def clear_abandoned(self, units: Iterable[Unit]) -> None:
+        """Remove what processes that died left of their claims on units."""
+        for unit in units:
+            claim = self.claim(unit) if self.was_abandoned(unit) else None
+            if claim is not None:
+                claim.give_back()
 
     def refresh(self) -> None:
         """Read the lines that were finished since the last call."""
