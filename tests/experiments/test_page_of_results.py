@@ -98,6 +98,8 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
         "flags",
         "genbase",
         "image",
+        "rcv1-s1",
+        "rcv1-s3",
         "scene",
         "science",
         "yeast",
