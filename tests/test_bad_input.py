@@ -1,5 +1,7 @@
 """Bad and degenerate input: a clear error or a defined result, one test for each."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -225,3 +227,35 @@ def test_an_unfitted_model_says_so(data):
     for access in (model.predict, model.transform, lambda _: model.n_prototypes_):
         with pytest.raises(NotFittedError):
             access(X)
+
+
+def test_too_few_groups_for_the_members_are_said(data):
+    X, Y = data
+    model = PNMLClassifier(max_epochs=1, n_members=4, random_state=0)
+    with pytest.warns(UserWarning, match=r"7 groups are too few .* 4 members, which takes 8"):
+        model.fit(X, Y, groups=np.arange(30) % 7)
+    assert not model.model_.companions
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, Y, groups=np.arange(30) % 8)
+        model.set_params(n_trees=0, n_landmarks=0).fit(X[:6], Y[:6])
+
+
+@pytest.mark.parametrize("k", ["2", None, 1.5, 0, 4])
+def test_a_number_of_labels_that_cannot_be_is_refused(data, k):
+    model = PNMLClassifier(max_epochs=1, random_state=0).fit(*data)
+    with pytest.raises(ValueError, match="expected 1 to the 3 labels"):
+        model.predict_top_k(data[0], k)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("value", [2e200, -2e200])
+def test_values_without_a_square_are_refused(data, value, sparse):
+    X, Y = data
+    X[3, 1] = value
+    with pytest.raises(ValueError, match=r"values of up to 2e\+200, expected at most 1e\+150"):
+        PNMLClassifier(random_state=0).fit(sp.csr_array(X) if sparse else X, Y)
+    X[3, 1] = value / 1e60
+    model = PNMLClassifier(max_epochs=2, random_state=0)
+    model.fit(sp.csr_array(X) if sparse else X, Y)
+    assert np.isfinite(model.predict_proba(X)).all()

@@ -1,8 +1,10 @@
 """Every public estimator passes scikit-learn's own checks, with no expected failure."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolabel import PNMLClassifier
@@ -129,3 +131,26 @@ def test_rows_may_come_in_another_form_than_they_were_fitted_in(method, rows, ma
     model = method.fit(make_fitted(X), Y)
     dense, sparse = model.decision_function(X), model.decision_function(sp.csr_array(X))
     assert np.allclose(dense, sparse, atol=1e-5)
+
+
+def test_a_fit_that_is_refused_leaves_the_model_as_it_was(method, rows):
+    X, Y = rows
+    names = [f"x{column}" for column in range(X.shape[1])]
+    model = method.fit(pd.DataFrame(X, columns=names), Y)
+    before = model.decision_function(pd.DataFrame(X, columns=names))
+    for others, labels in ((X[:, :3], Y[:50]), (X[:, :3], Y + 2)):
+        with pytest.raises(ValueError, match=r"inconsistent numbers|label matrix"):
+            model.fit(others, labels)
+    assert model.n_features_in_ == X.shape[1]
+    assert model.feature_names_in_.tolist() == names
+    after = model.decision_function(pd.DataFrame(X, columns=names))
+    np.testing.assert_array_equal(after, before)
+
+
+def test_a_first_fit_that_is_refused_leaves_nothing(method, rows):
+    X, Y = rows
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        method.fit(X, Y[:50])
+    assert not hasattr(method, "n_features_in_")
+    with pytest.raises(NotFittedError):
+        method.predict(X)

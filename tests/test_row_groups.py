@@ -23,6 +23,7 @@ def rng():
     "names",
     [
         ["b", "a", "b"],
+        ["nan", "None", "nan"],
         [2.5, 1.0, 2.5],
         np.array([7, "a", 7], dtype=object),
         pd.Series([9, 3, 9], index=[4, 4, 4], dtype="Int64"),
@@ -40,6 +41,9 @@ def test_names_of_any_kind_become_numbers(names):
     "names",
     [
         [1.0, np.nan, 2.0],
+        ["a", np.nan, "b"],
+        ["a", None, "b"],
+        pd.Series(["a", np.nan, "b"]),
         np.array(["a", None, "b"], dtype=object),
         pd.Series([1, None, 2], dtype="Int64"),
         np.array(["2020-01-01", "NaT", "2020-01-02"], dtype="datetime64[D]"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,11 +18,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from protolabel.all_or_nothing import all_or_nothing
 from protolabel.datasets.row_files import mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.decision.named_labels import NamedLabelsMixin
+from protolabel.preprocessing.frames import check_frame, name_missing_values
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 # One order in memory: sums in another order differ in their last digits.
@@ -68,14 +71,15 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
 
     def _fit_checked(self, X: Any, y: Any, **options: Any) -> Self:
         """Check rows and labels and learn from them; options go to ``_fit``."""
-        X = self._checked(X, reset=True, may_stay_on_disk=True)
-        targets = encode_targets(y)
-        if X.shape[0] != targets.matrix.shape[0]:
-            check_consistent_length(np.empty(X.shape[0]), targets.matrix)
-        self._fit(X, targets, **options)
-        self._kind = targets.kind
-        self.classes_ = targets.classes
-        self.label_names_ = targets.names
+        with all_or_nothing(self):
+            X = self._checked(X, reset=True, may_stay_on_disk=True)
+            targets = encode_targets(y)
+            if X.shape[0] != targets.matrix.shape[0]:
+                check_consistent_length(np.empty(X.shape[0]), targets.matrix)
+            self._fit(X, targets, **options)
+            self._kind = targets.kind
+            self.classes_ = targets.classes
+            self.label_names_ = targets.names
         return self
 
     @abstractmethod
@@ -171,8 +175,8 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
                 "predict_top_k is for several labels or classes; this model was fitted to a "
                 "binary target, use decision_function."
             )
-        if not 1 <= k <= n_labels:
-            raise ValueError(f"k={k} cannot be used; expected 1 to the {n_labels} labels.")
+        if not isinstance(k, Integral) or not 1 <= k <= n_labels:
+            raise ValueError(f"k={k!r} cannot be used; expected 1 to the {n_labels} labels.")
         best = [_largest(self._scores(part), k) for part in _parts(rows, n_labels)]
         labels, scores = (np.concatenate(both) for both in zip(*best, strict=True))
         return (self.label_names_[labels] if names else labels), scores
@@ -204,7 +208,13 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
             source = X if isinstance(X, RowSource) else _large_map(X)
             if source is not None:
                 return self._checked_source(source, reset)
-        rows = validate_data(self, X, reset=reset, **_ROWS)
+        check_frame(X)
+        try:
+            rows = validate_data(self, X, reset=reset, **_ROWS)
+        except ValueError as error:
+            if "NaN" in str(error) or "infinity" in str(error):
+                name_missing_values(X)
+            raise
         return tidy_rows(rows) if sp.issparse(rows) else rows
 
     def _plain_rows(self, X: Any) -> np.ndarray | sp.csr_array | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -33,6 +34,7 @@ from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
+from protolabel.preprocessing.labels import is_constant_label
 from protolabel.preprocessing.splits import iterative_stratification
 from protolabel.row_groups import Groups, groups_at, n_groups
 from protolabel.training_table import (
@@ -259,9 +261,18 @@ def _member_folds(
     Y: sp.csr_array, options: FitOptions, rng: np.random.Generator, groups: Groups
 ) -> np.ndarray:
     """Member that must not see each row, -1 where all members see all rows."""
-    n_members = options.n_members
-    if not options.cross_fit or n_members < 2 or n_groups(groups, Y.shape[0]) < 2 * n_members:
-        return np.full(Y.shape[0], -1)
+    n_members, everything = options.n_members, np.full(Y.shape[0], -1)
+    if not options.cross_fit or n_members < 2 or Y.shape[0] < 2 * n_members:
+        return everything
+    if n_groups(groups, Y.shape[0]) < 2 * n_members:
+        warnings.warn(
+            f"{n_groups(groups, Y.shape[0])} groups are too few to leave some of them out of each "
+            f"of the {n_members} members, which takes {2 * n_members}: the model has no tuned "
+            "thresholds, no trees and no kernels. Give finer groups, or fewer members.",
+            UserWarning,
+            stacklevel=5,
+        )
+        return everything
     return iterative_stratification(Y, [1 / n_members] * n_members, rng, groups=groups)
 
 
@@ -332,6 +343,5 @@ def _tuned_decision(
         options.thresholds, scores + moved, Y, objective=options.threshold_objective, rng=rng
     )
     # A label that was never or always there keeps its constant decision.
-    counts = np.asarray(Y.sum(axis=0)).ravel()
-    is_constant = (counts == 0) | (counts == n_samples)
-    return rule.decision.shifted(shifts_of_order - moved).with_plain_labels(is_constant)
+    decision = rule.decision.shifted(shifts_of_order - moved)
+    return decision.with_plain_labels(is_constant_label(Y))

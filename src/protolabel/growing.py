@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from protolabel.all_or_nothing import all_or_nothing
 from protolabel.chunk_targets import encode_chunk
 from protolabel.distillation import student_settings
 from protolabel.estimator import MultilabelClassifier
@@ -115,18 +116,19 @@ class GrowingClassifier(MultilabelClassifier):
         >>> model.predict(X[:3]).shape
         (3, 2)
         """
-        stream: Stream | None = getattr(self, "_stream", None)
-        is_first = not hasattr(self, "model_")
-        X = compressed_texts(self._checked(X, reset=is_first), self.feature_scaling)
-        targets = encode_chunk(y, None if is_first else self._known_targets(), classes)
-        check_consistent_length(X, targets.matrix)
-        if is_first or stream is None or self.model_.network.n_added:
-            stream = self._new_stream(X, targets, is_first)
-        self.model_ = stream.learn(X, targets.matrix)
-        self._stream = stream
-        self._kind = targets.kind
-        self.classes_ = targets.classes
-        self.label_names_ = targets.names
+        with all_or_nothing(self):
+            stream: Stream | None = getattr(self, "_stream", None)
+            is_first = not hasattr(self, "model_")
+            X = compressed_texts(self._checked(X, reset=is_first), self.feature_scaling)
+            targets = encode_chunk(y, None if is_first else self._known_targets(), classes)
+            check_consistent_length(X, targets.matrix)
+            if is_first or stream is None or self.model_.network.n_added:
+                stream = self._new_stream(X, targets, is_first)
+            self.model_ = stream.learn(X, targets.matrix)
+            self._stream = stream
+            self._kind = targets.kind
+            self.classes_ = targets.classes
+            self.label_names_ = targets.names
         return self
 
     def _known_targets(self) -> Targets:

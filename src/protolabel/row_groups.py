@@ -38,7 +38,8 @@ def numbered_groups(groups: ArrayLike, n_samples: int) -> NDArray[np.int64]:
         raise ValueError(
             f"groups has shape {names.shape}, expected ({n_samples},): the group of each row."
         )
-    is_missing = _is_missing(names)
+    # NaN beside words is a word only once the list is an array.
+    is_missing = _is_missing(np.asarray(groups, dtype=object) if names.dtype.kind == "U" else names)
     if is_missing.any():
         raise ValueError(
             f"groups is missing in {is_missing.sum()} row(s), first in row "
@@ -141,4 +142,7 @@ def _is_missing(names: NDArray[np.generic]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(names))
     if names.dtype != object:
         return np.zeros(len(names), dtype=bool)
-    return np.array([name is None or str(name) in _MISSING for name in names], dtype=bool)
+    return np.array(
+        [name is None or (not isinstance(name, str) and str(name) in _MISSING) for name in names],
+        dtype=bool,
+    )

@@ -305,11 +305,17 @@ def test_groups_that_cannot_be_read_are_named(protolabel, tmp_path):
     command = ["train", table, "--labels", "u", "-o", tmp_path / "model"]
     for options, message in (
         (["--groups", "persons"], "no column 'persons'"),
+        (["--groups", "u"], "column 'u' holds labels, and cannot say"),
+        (["--drop", "u"], "column 'u' is to be a label and to be dropped"),
         (["--groups", "person"], "line 3: the cell of column 'person'"),
     ):
         done = protolabel(*command, *options)
         assert done.code != 0
         assert message in done.stderr
+    table.write_text("person,a,u\n1,0.5,1\n1,0.7,0\n")
+    done = protolabel(*command, "--groups", "person")
+    assert done.code != 0
+    assert "1 group of rows, and nothing to hold out" in done.stderr
     done = protolabel("train", "yeast", "--groups", "person", "-o", tmp_path / "model")
     assert done.code != 0
     assert "groups are read from a column of a table" in done.stderr

@@ -60,6 +60,18 @@ def test_the_scale_of_scores_does_not_matter():
         assert_allclose(small(scores / 1e4), large(scores * 1e4), atol=2e-3)
 
 
+@pytest.mark.parametrize("far_out", [1e4, 1e9, 1e200, np.inf])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_one_score_far_out_leaves_the_map_of_the_others(far_out, sign):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=3000)
+    truth = rng.random(3000) < expit(2 * scores - 1)
+    expected = fit_map(scores, truth, "sigmoid")
+    found = fit_map(np.append(scores, sign * far_out), np.append(truth, False), "sigmoid")
+    points = np.linspace(-2, 2, 9)
+    assert_allclose(found(points), expected(points), atol=0.05)
+
+
 def test_the_isotonic_map_equals_scikit_learns():
     scores, truth = draw(1.0, 0.0, n_samples=300)
     scores = scores.round(1)

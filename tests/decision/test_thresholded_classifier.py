@@ -1,6 +1,7 @@
 """The threshold wrapper: honest inner folds, every rule, any scikit-learn classifier."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
@@ -23,6 +24,7 @@ from protolabel.decision.thresholds import (
     tune_per_label,
     tune_prior_tilted,
 )
+from protolabel.methods import make_method
 from protolabel.metrics import evaluate, label_scores, make_scorer
 from protolabel.preprocessing.labels import encode_targets
 from protolabel.preprocessing.splits import (
@@ -264,3 +266,42 @@ def test_a_label_missing_from_an_inner_fold_is_explained():
 def test_bad_parameters_are_refused_with_a_reason(change, message, rare_labels):
     with pytest.raises(ValueError, match=message):
         ThresholdedClassifier(LOGISTIC, **change).fit(*rare_labels)
+
+
+@pytest.mark.parametrize("rule", ["rowwise", "prior_tilted", "per_label"])
+def test_labels_that_no_row_has_or_all_have_keep_their_decision(rare_labels, rule):
+    X, Y = rare_labels
+    Y = np.column_stack([Y, np.zeros(len(Y), dtype=int), np.ones(len(Y), dtype=int)])
+    model = ThresholdedClassifier(make_method("logistic-regression"), rule=rule, random_state=0)
+    predicted = model.fit(X, Y).predict(10 * X)
+    assert not predicted[:, -2].any()
+    assert predicted[:, -1].all()
+
+
+def test_a_label_alone_that_no_row_has_is_not_predicted():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = ThresholdedClassifier(RandomForestClassifier(5, random_state=0), random_state=0)
+    for value in (0, 1):
+        model.fit(X, np.full((30, 1), value))
+        assert (model.predict(X) == value).all()
+        np.testing.assert_allclose(model.predict_proba(X), value, atol=1e-6)
+
+
+def test_what_another_table_left_is_forgotten():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 2)), rng.integers(0, 2, size=(40, 3))
+    model = ThresholdedClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
+    model.fit(pd.DataFrame(X, columns=["a", "b"]), Y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert not hasattr(model.fit(X, Y), "feature_names_in_")
+
+
+def test_a_fit_that_is_refused_leaves_the_wrapper_as_it_was(rare_labels):
+    X, Y = rare_labels
+    model = ThresholdedClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
+    before = model.fit(X, Y).predict(X)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.fit(X[:, :1], Y[:-1])
+    with pytest.raises(ValueError, match="n_splits is 1"):
+        model.set_params(cv=1).fit(X[:, :1], Y)
+    np.testing.assert_array_equal(model.predict(X), before)

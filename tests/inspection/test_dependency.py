@@ -62,3 +62,15 @@ def test_the_map_depends_on_its_seed_alone(model, data):
     X, Y = data
     first, second = (map_prototypes(model, X, Y, max_rows=40) for _ in range(2))
     assert first.prototypes == second.prototypes
+
+
+@pytest.mark.parametrize("n_samples", [3, 10, 49, 1000])
+def test_labels_of_all_rows_or_none_have_no_correlation(n_samples):
+    Y = np.zeros((n_samples, 4), dtype=int)
+    Y[:, 1] = 1
+    Y[:2, 2] = 1
+    Y[:1, 3] = 1
+    matrix = label_correlation(Y)
+    assert np.isnan(matrix[:2]).all()
+    assert np.isnan(matrix[:, :2]).all()
+    np.testing.assert_allclose(matrix[2:, 2:], np.corrcoef(Y[:, 2:].T), atol=1e-12)

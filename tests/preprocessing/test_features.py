@@ -32,6 +32,13 @@ def test_a_constant_column_of_any_size_is_recognised(value):
     assert np.abs(FeatureScaler("standard").fit_transform(X)).max() <= 1e-6 * max(value, 1)
 
 
+def test_single_precision_far_from_zero_is_no_constant():
+    stamps = 1.6e9 + 256 * np.arange(20_000.0)  # one number apart from the next
+    scaled = FeatureScaler("standard").fit_transform(stamps[:, None].astype(np.float32))
+    np.testing.assert_allclose(scaled.std(), 1, rtol=1e-3)
+    np.testing.assert_array_equal(np.argsort(scaled.ravel()), np.arange(20_000))
+
+
 @pytest.mark.parametrize("value", [1e-8, 0.1, 1.0, 1e9])
 def test_a_constant_column_of_sparse_rows_keeps_its_size(value):
     X = sp.csr_array(np.column_stack([np.full(1000, value), np.arange(1000.0) % 7]))

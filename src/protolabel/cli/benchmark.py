@@ -88,17 +88,18 @@ def run(
     from protolabel.experiments.protocol import Protocol, plan_arms
 
     names = common.split_names(methods)
-    arms = plan_arms(
-        names, tuning=tuning, thresholds=thresholds, settings=_parse_settings(settings or [])
-    )
     further = [name for name in common.split_names(metrics or "") if name not in PAPER_METRICS]
-    protocol = Protocol(
-        datasets=tuple(common.split_names(datasets)),
-        arms=arms,
-        n_folds=folds,
-        seed=seed,
-        metrics=(*PAPER_METRICS, *further),
-    )
+    with common.usage_errors():
+        arms = plan_arms(
+            names, tuning=tuning, thresholds=thresholds, settings=_parse_settings(settings or [])
+        )
+        protocol = Protocol(
+            datasets=tuple(common.split_names(datasets)),
+            arms=arms,
+            n_folds=folds,
+            seed=seed,
+            metrics=(*PAPER_METRICS, *further),
+        )
     folder = RunFolder(output)
     page_file = _page_file(folder, report, no_report=no_report)
     folder.add(protocol)
@@ -278,7 +279,9 @@ def _engine(jobs: int | None, scheduler: str | None) -> tuple[Engine, int | None
     """The engine asked for and the number of units it computes at a time, if known."""
     if scheduler is not None:
         if jobs is not None:
-            raise ValueError("--jobs is for this machine and --scheduler for a cluster; use one.")
+            raise typer.BadParameter(
+                "--jobs is for this machine and --scheduler for a cluster; use one."
+            )
         from protolabel.experiments.engines.cluster import ClusterEngine
 
         return ClusterEngine(scheduler), None

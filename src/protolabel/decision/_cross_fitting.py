@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from protolabel.decision._scores import keep_off_the_ends
 from protolabel.metrics import label_scores
-from protolabel.preprocessing.labels import Targets, encode_targets
+from protolabel.preprocessing.labels import Targets, encode_targets, is_constant_label
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -52,6 +52,7 @@ def fit_on_all_rows(wrapper: Any, X: Any, y: Any) -> tuple[Targets, Any]:
     passed_on = _targets_for_estimator(y, targets)
     wrapper.estimator_ = clone(wrapper.estimator).fit(X, passed_on)
     for name in ("n_features_in_", "feature_names_in_"):
+        vars(wrapper).pop(name, None)
         if hasattr(wrapper.estimator_, name):
             setattr(wrapper, name, getattr(wrapper.estimator_, name))
     wrapper.classes_ = targets.classes
@@ -175,6 +176,5 @@ def _constant_labels(y: Any) -> list[int]:
     """Return the columns of a label matrix that are all 0 or all 1."""
     if not sparse.issparse(y) and np.ndim(y) == 1:
         return [0] if np.unique(y).size == 1 else []
-    counts = np.asarray(y.sum(axis=0)).ravel()
-    constant: list[int] = np.flatnonzero((counts == 0) | (counts == y.shape[0])).tolist()
+    constant: list[int] = np.flatnonzero(is_constant_label(y)).tolist()
     return constant

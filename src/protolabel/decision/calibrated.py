@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from protolabel.all_or_nothing import all_or_nothing
 from protolabel.decision._cross_fitting import (
     fit_on_all_rows,
     held_out_scores,
@@ -104,24 +105,25 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseE
         CalibratedMultilabelClassifier
             The fitted classifier.
         """
-        targets, passed_on = fit_on_all_rows(self, X, y)
-        self._kind = targets.kind
-        held_out = held_out_scores(
-            self.estimator,
-            X,
-            passed_on,
-            targets,
-            cv=self.cv,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            groups=groups,
-        )
-        self.calibration_: LabelCalibration = fit_calibration(
-            held_out.scores,
-            targets.matrix[held_out.rows],
-            method=self.method,
-            shrinkage=self.shrinkage if targets.kind == "multilabel" else 0.0,
-        )
+        with all_or_nothing(self):
+            targets, passed_on = fit_on_all_rows(self, X, y)
+            self._kind = targets.kind
+            held_out = held_out_scores(
+                self.estimator,
+                X,
+                passed_on,
+                targets,
+                cv=self.cv,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+                groups=groups,
+            )
+            self.calibration_: LabelCalibration = fit_calibration(
+                held_out.scores,
+                targets.matrix[held_out.rows],
+                method=self.method,
+                shrinkage=self.shrinkage if targets.kind == "multilabel" else 0.0,
+            )
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -30,6 +30,8 @@ MAX_POOLED_CELLS = 500_000
 _CELLS_OF_A_LINE = 50_000
 # Infinite scores are as good as this one, of which slopes do not overflow.
 _LARGEST_SCORE = 1e100
+# Scores of more times the size of the median are taken for so many times of it.
+_FAR_OUT = 50
 # A line that moves the log-odds by less than this over all scores tells nothing.
 _SMALLEST_SPREAD = 1e-6
 
@@ -275,6 +277,7 @@ def _fit_common(
 
 def _fit_logistic(features: NDArray[np.float64], targets: NDArray[np.float64]) -> tuple[float, ...]:
     """Minimise the log-loss over non-negative slopes and a free intercept."""
+    features = _without_far_out(features)
     # Scaled features keep the search well conditioned for any scale of scores.
     scale = np.maximum(np.abs(features).max(axis=0), 1e-12)
     inputs = np.column_stack([features / scale, np.ones(targets.size)])
@@ -290,6 +293,18 @@ def _fit_logistic(features: NDArray[np.float64], targets: NDArray[np.float64]) -
     bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return tuple(float(weight) for weight in [*(found[:-1] / scale), found[-1]])
+
+
+def _without_far_out(features: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Features as near as almost all of them; a single one far out would decide the slope."""
+    sizes = np.abs(features)
+    for column in range(features.shape[1]):
+        of_column = sizes[:, column]
+        limit = _FAR_OUT * np.median(of_column[of_column > 0]) if of_column.any() else 0.0
+        if of_column.max(initial=0.0) > limit:
+            features = features.copy()
+            features[:, column] = np.clip(features[:, column], -limit, limit)
+    return features
 
 
 def _beta_features(

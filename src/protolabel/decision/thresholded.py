@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from protolabel.all_or_nothing import all_or_nothing
 from protolabel.decision._cross_fitting import (
     fit_on_all_rows,
     held_out_scores,
@@ -22,6 +23,7 @@ from protolabel.decision.named_labels import NamedLabelsMixin
 from protolabel.decision.thresholds import DecisionRule, ThresholdRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.metrics import label_scores
+from protolabel.preprocessing.labels import is_constant_label
 
 
 class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator):
@@ -131,32 +133,35 @@ class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator)
             The fitted classifier.
         """
         check_rule(self.rule, self.objective)
-        targets, passed_on = fit_on_all_rows(self, X, y)
-        self._kind = targets.kind
-        n_labels = targets.matrix.shape[1]
-        self.rule_: ThresholdRule | None = None
-        self.decision_ = DecisionRule.of(
-            np.full(n_labels, float(self.threshold) if self.rule == "fixed" else 0.0)
-        )
-        if self._kind == "multilabel" and self.rule != "fixed":
-            held_out = held_out_scores(
-                self.estimator,
-                X,
-                passed_on,
-                targets,
-                cv=self.cv,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-                groups=groups,
+        with all_or_nothing(self):
+            targets, passed_on = fit_on_all_rows(self, X, y)
+            self._kind = targets.kind
+            n_labels = targets.matrix.shape[1]
+            self.rule_: ThresholdRule | None = None
+            self.decision_ = DecisionRule.of(
+                np.full(n_labels, float(self.threshold) if self.rule == "fixed" else 0.0)
             )
-            self.rule_ = tune_thresholds(
-                self.rule,
-                held_out.scores,
-                targets.matrix[held_out.rows],
-                objective=self.objective,
-                shrinkage=self.shrinkage,
-            )
-            self.decision_ = self.rule_.decision
+            if self._kind == "multilabel" and self.rule != "fixed":
+                held_out = held_out_scores(
+                    self.estimator,
+                    X,
+                    passed_on,
+                    targets,
+                    cv=self.cv,
+                    random_state=self.random_state,
+                    n_jobs=self.n_jobs,
+                    groups=groups,
+                )
+                self.rule_ = tune_thresholds(
+                    self.rule,
+                    held_out.scores,
+                    targets.matrix[held_out.rows],
+                    objective=self.objective,
+                    shrinkage=self.shrinkage,
+                )
+                # A label that was never or always there keeps its constant decision.
+                is_plain = is_constant_label(targets.matrix)
+                self.decision_ = self.rule_.decision.with_plain_labels(is_plain)
         return self
 
     @property

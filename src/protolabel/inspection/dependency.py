@@ -30,11 +30,13 @@ def label_correlation(Y: Any) -> np.ndarray:
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     labels = sp.csr_array(Y).astype(np.float64)
-    share = np.asarray(labels.mean(axis=0)).ravel()
-    together = (labels.T @ labels).toarray() / labels.shape[0]
-    deviation = np.sqrt(share * (1 - share))
-    deviation[deviation == 0] = np.nan
-    return np.asarray((together - np.outer(share, share)) / np.outer(deviation, deviation))
+    # Of counts, which are exact: a label of all rows has no spread at all.
+    n_samples, counts = labels.shape[0], np.asarray(labels.sum(axis=0)).ravel()
+    together = (labels.T @ labels).toarray()
+    spread = np.sqrt(counts * (n_samples - counts))
+    spread[spread == 0] = np.nan
+    covariance = n_samples * together - np.outer(counts, counts)
+    return np.asarray(covariance / np.outer(spread, spread))
 
 
 def prototype_similarity(network: PrototypeNetwork) -> np.ndarray:

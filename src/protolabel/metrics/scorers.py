@@ -135,7 +135,13 @@ def _stack_probabilities(
     if not isinstance(probabilities, list):
         matrix: NDArray[np.floating[Any]] = np.asarray(probabilities)
         # Two columns for one label are the two classes of a binary target.
-        return matrix[:, 1:] if n_labels == 1 and matrix.shape[1] == 2 else matrix
+        if n_labels == 1 and matrix.shape[1] == 2:
+            return matrix[:, 1:]
+        # One column of ones is its only class, which may be that of rows without the label.
+        is_only_class = n_labels == 1 and matrix.shape[1] == 1 and bool((matrix == 1).all())
+        if is_only_class and list(getattr(estimator, "classes_", ())) == [0]:
+            return np.zeros_like(matrix)
+        return matrix
     columns = []
     for label, part in enumerate(probabilities):
         if part.shape[1] == 2:

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 Matrix = Any  # ndarray of shape (n_samples, n_features) or CSR
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class ColumnStatistics:
@@ -57,6 +59,7 @@ class ColumnStatistics:
         mean = squares = n_nonzero = np.zeros(0)
         for part in parts:
             n_part = part.shape[0]
+            _check_sizes(part)
             part_mean, part_squares = _moments(part)
             counts = np.asarray((part != 0).sum(axis=0)).ravel().astype(np.float64)
             smallest = min(smallest, float(part.min()) if n_part else np.inf)
@@ -88,6 +91,16 @@ class ColumnStatistics:
             length_range=(float(shortest), float(longest)),
             is_sparse=is_sparse,
             dtype=dtype,
+        )
+
+
+def _check_sizes(part: Matrix) -> None:
+    """Refuse values whose squares are no numbers."""
+    largest = max(float(part.max()), -float(part.min())) if part.shape[0] else 0.0
+    if largest > _LARGEST:
+        raise ValueError(
+            f"X has values of up to {largest:.1g}, expected at most {_LARGEST:.0e}: squares of "
+            "larger ones are no numbers; measure such columns in another unit."
         )
 
 

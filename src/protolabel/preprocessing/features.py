@@ -202,9 +202,11 @@ def _are_texts(found: ColumnStatistics) -> bool:
 
 
 def _variance_of_rounding(found: ColumnStatistics) -> np.ndarray:
-    """What a constant column may show."""
+    """What a constant column may show: rounded values, and sums of them in double precision."""
     largest = np.maximum(found.mean**2, 1e-300)
-    return np.asarray(64 * np.finfo(found.dtype).eps ** 2 * largest * found.n_rows)
+    of_values = np.finfo(found.dtype).eps ** 2
+    of_sums = found.n_rows * np.finfo(np.float64).eps ** 2
+    return np.asarray(64 * max(of_values, of_sums) * largest)
 
 
 def _with_values(X: Matrix, values: np.ndarray) -> sp.csr_array:

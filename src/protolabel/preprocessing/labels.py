@@ -89,6 +89,23 @@ def encode_targets(y: Any) -> Targets:
     return _from_matrix(array, np.arange(array.shape[1]))
 
 
+def is_constant_label(Y: Any) -> np.ndarray:
+    """Which labels all rows have or none.
+
+    Parameters
+    ----------
+    Y : ndarray or sparse of shape (n_samples, n_labels)
+        0/1 labels.
+
+    Examples
+    --------
+    >>> is_constant_label(np.array([[0, 1, 1], [0, 1, 0]])).tolist()
+    [True, True, False]
+    """
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    return np.asarray((counts == 0) | (counts == Y.shape[0]))
+
+
 def _from_matrix(array: np.ndarray, names: np.ndarray) -> Targets:
     if array.shape[1] == 0:
         raise ValueError("Y has no columns; at least one label is needed.")

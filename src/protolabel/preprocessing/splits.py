@@ -260,7 +260,7 @@ def _hand_out(
     lottery = rng.random((n_items, shares.size)).tolist()
     place = rng.permutation(n_items) if shuffle else np.arange(n_items)
     by_label = truth.tocsc()
-    remaining: list[int] = totals.tolist()
+    left = totals.copy()  # of each label
 
     def assign(item: int, wishes: list[float]) -> None:
         most = max(wishes)
@@ -273,10 +273,8 @@ def _hand_out(
         wanted_rows[fold] -= item_sizes[item]
         for cell in range(starts[item], starts[item + 1]):
             wanted[labels[cell]][fold] -= counts[cell]
-            remaining[labels[cell]] -= counts[cell]
 
     for _ in range(n_labels):
-        left = np.asarray(remaining)
         if not left.any():
             break
         rarest = np.flatnonzero(left == left[left > 0].min())
@@ -289,6 +287,8 @@ def _hand_out(
         for item in items.tolist():
             assign(item, wanted[label])
         is_open[items] = False
+        placed = truth[items]
+        np.subtract.at(left, placed.indices, placed.data)
     unlabelled = np.flatnonzero(is_open)
     unlabelled = unlabelled[np.lexsort((place[unlabelled], -sizes[unlabelled]))]
     for item in unlabelled.tolist():

@@ -217,6 +217,11 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
                     "labels and leave any feature"
                 )
             labels = columns[-options.n_labels :]
+        if options.groups is not None and options.groups in (*(labels or ()), options.tags):
+            raise DatasetError(
+                f"{path}: column {options.groups!r} holds labels, and cannot say as well which "
+                "rows belong together; name another column as groups (--groups)"
+            )
         builder = TableBuilder(
             path,
             list(table.header),

@@ -140,6 +140,13 @@ def split_rows(
         test_size=DEFAULT_TEST_SIZE if test_size is None else test_size, random_state=seed
     )
     groups = data.groups if data.groups is not None else copied_rows(data)
+    n_apart = n_samples if groups is None else len(np.unique(groups))
+    if n_apart < 2:
+        kind = "row" if groups is None else "group of rows"
+        raise DatasetError(
+            f"{data.name} has {n_apart} {kind}, and nothing to hold out to measure the model; "
+            "train on all rows with --no-holdout"
+        )
     train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, groups))
     return np.sort(train), np.sort(test)
 

@@ -168,6 +168,14 @@ class TableBuilder:
                     f"there is no column {name!r}; the columns are {', '.join(self.header[:20])}",
                 )
 
+        for name in self.options.labels or ():
+            if name in self.options.drop:
+                raise problem_at(
+                    self.path,
+                    1,
+                    f"column {name!r} is to be a label and to be dropped; name it once",
+                )
+
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:
             return self.options.tags

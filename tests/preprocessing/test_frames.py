@@ -1,0 +1,100 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from protolabel import PNMLClassifier
+from protolabel.preprocessing.frames import check_frame, name_missing_values
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["x"] * 6,
+        pd.Categorical(["x", "y"] * 3),
+        np.array([1, 2, 3, 4, 5, "six"], dtype=object),
+    ],
+)
+def test_words_are_refused_with_their_column_and_a_remedy(frame, values):
+    with pytest.raises(ValueError, match=r"no numbers in column 'b'.*OneHotEncoder.*\['b'\]"):
+        check_frame(frame.assign(b=values))
+    kind = pl.String if isinstance(values, np.ndarray) else None
+    table = pl.DataFrame({"a": [1.0] * 6, "b": pl.Series([str(v) for v in values], dtype=kind)})
+    with pytest.raises(ValueError, match=r"no numbers in column 'b'"):
+        check_frame(table)
+
+
+@pytest.mark.parametrize(
+    "value", [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC"), pd.Timedelta("1D")]
+)
+def test_times_are_refused_rather_than_taken_for_nanoseconds(frame, value):
+    with pytest.raises(ValueError, match=r"dates or times in column 'c'.*day of the week"):
+        check_frame(frame.assign(c=value))
+    only_dates = pl.DataFrame({"when": pd.date_range("2020-01-01", periods=6)})
+    with pytest.raises(ValueError, match="dates or times in column 'when'"):
+        check_frame(only_dates)
+    with pytest.raises(ValueError, match="dates or times in column 'when'"):
+        check_frame(only_dates.with_columns(pl.col("when").cast(pl.Date)))
+
+
+def test_a_frame_that_is_not_computed_is_refused(frame):
+    with pytest.raises(TypeError, match=r"LazyFrame.*collect"):
+        check_frame(pl.from_pandas(frame).lazy())
+
+
+def test_names_of_columns_must_differ(frame):
+    frame.columns = ["a", "b", "a"]
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        check_frame(frame)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        True,
+        1,
+        "1.5",
+        np.array([1, 2.5, 3, 4, 5, 6], dtype=object),
+        pd.array([1, 2, 3, 4, 5, 6], dtype="Int64"),
+        pd.arrays.SparseArray([0, 0, 1, 0, 0, 0]),
+    ],
+)
+def test_numbers_of_all_kinds_pass(frame, values):
+    check_frame(frame.assign(b=values))
+
+
+def test_what_is_no_frame_passes():
+    check_frame([["x"]])
+    check_frame(np.array([["x"]]))
+    check_frame(pd.Series(["x"]))
+    name_missing_values([[np.nan]])
+
+
+@pytest.mark.parametrize("as_table", [pd.DataFrame, pl.from_pandas, pd.DataFrame.to_numpy])
+@pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_where_numbers_are_missing_is_said(frame, as_table, value, kind):
+    frame.loc[[2, 4], "b"] = value
+    table = as_table(frame)
+    name = "1" if isinstance(table, np.ndarray) else "'b'"
+    with pytest.raises(ValueError, match=rf"{kind} in column {name}; .* 2 .* first in row 2;"):
+        name_missing_values(table)
+
+
+def test_missing_whole_numbers_are_found(frame):
+    with pytest.raises(ValueError, match=r"NaN in columns 'a', 'b', 'c' and 1 more; 'a' has 1"):
+        name_missing_values(pd.DataFrame({n: pd.array([1, None], dtype="Int64") for n in "abcd"}))
+
+
+def test_classifiers_say_which_column_is_in_the_way(frame):
+    Y = np.eye(2, dtype=int)[[0, 1, 0, 1, 0, 1]]
+    for bad, said in ((frame.assign(b="x"), "column 'b'"), (frame.assign(b=np.nan), "column 'b'")):
+        with pytest.raises(ValueError, match=said):
+            PNMLClassifier().fit(bad, Y)
+    model = PNMLClassifier(max_epochs=1, random_state=0).fit(frame, Y)
+    with pytest.raises(ValueError, match="infinity in column 'c'"):
+        model.predict(frame.assign(c=np.inf))
