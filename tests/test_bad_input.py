@@ -197,6 +197,12 @@ def test_huge_values_do_not_overflow(make, data):
         ({"validation_fraction": 1.5}, "validation_fraction=1.5 cannot be used"),
         ({"correlation_penalty": 0.1}, "correlation_penalty=0.1 would have no effect"),
         ({"leave_one_out": True}, "leave_one_out=True is defined for single prototypes"),
+        ({"prototype_interval": 0}, "prototype_interval=0 cannot be used"),
+        ({"prototype_interval": 2}, "prototype_interval=2 would have no effect"),
+        (
+            {"leave_one_out": True, "prototype_update": "epoch", "prototype_interval": 2},
+            "leave_one_out=True needs the prototypes of the same step",
+        ),
         ({"feature_scaling": "odd"}, "feature_scaling='odd' is unknown"),
     ],
 )

@@ -96,6 +96,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         the embeddings in between; ``"stale"`` computes the prototypes once per epoch and
         leaves the gradient to the query rows. Single prototypes are recomputed at every step
         in the first two.
+    prototype_interval : int, default=1
+        Training steps from one computation of the prototypes to the next; those between use
+        them as they are, and the gradient of the step that computes them counts for all. For
+        ``prototype_update`` ``"epoch"`` or ``"step"``, where more than 1 takes less time.
     positive_rate, negative_rate : float, default=1.0
         Share of a component's rows that a step averages; at least one row is always drawn.
         Without effect on ``"stale"`` prototypes.
@@ -236,6 +240,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         max_negative_prototypes: int | None = None,
         n_clustering: int = 1,
         prototype_update: Literal["step", "epoch", "stale"] = "stale",
+        prototype_interval: int = 1,
         positive_rate: float = 1.0,
         negative_rate: float = 1.0,
         support_size: int | None = None,
@@ -286,6 +291,7 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         self.max_negative_prototypes = max_negative_prototypes
         self.n_clustering = n_clustering
         self.prototype_update = prototype_update
+        self.prototype_interval = prototype_interval
         self.positive_rate = positive_rate
         self.negative_rate = negative_rate
         self.support_size = support_size

@@ -37,17 +37,20 @@ def both(settings, labelled):
             learning_rate=chosen.learning_rate,
             metric_weight=0.3 / 3,
             correlation_weight=1e-3,
+            interval=chosen.prototype_interval,
         )
         return Trainer(network, data, torch.Generator().manual_seed(1)), literal
 
     return build
 
 
+@pytest.mark.parametrize("interval", [1, 3])
 @pytest.mark.parametrize("prototypes", ["single", "multiple"])
-def test_steps_equal_those_of_the_printed_procedure(both, prototypes):
+def test_steps_equal_those_of_the_printed_procedure(both, prototypes, interval):
     batched, literal = both(
         prototypes=prototypes,
         prototype_update="step",
+        prototype_interval=interval,
         schedule="constant",
         class_prior="uniform",
         mixing="uniform",
@@ -55,7 +58,7 @@ def test_steps_equal_those_of_the_printed_procedure(both, prototypes):
         cluster_variance="effective",
     )
     order = torch.randperm(batched.data.rows.n_rows, generator=torch.Generator().manual_seed(2))
-    for batch in order.split(32)[:4]:
+    for batch in order.split(32)[:5]:
         batched.train_step(batch)
         literal.step(batch)
     network = batched.network

@@ -7,8 +7,10 @@ import torch
 from protolabel.exceptions import TrainingError
 from protolabel.pnml.callbacks import Callback
 from protolabel.pnml.components import Components
+from protolabel.pnml.held_prototypes import HeldPrototypes
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.optimisation import one_cycle
+from protolabel.pnml.prototypes import PrototypeSet
 from protolabel.pnml.rows import feature_rows
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
 from protolabel.pnml.trainer import Trainer, TrainingData
@@ -102,6 +104,34 @@ def test_clustering_quantities_carry_no_gradient(trainer_for):
     assert not found.responsibilities.requires_grad
     (found,) = cluster_slices(trainer.network, support, keep_responsibilities=False)
     assert not found.prototypes.requires_grad
+
+
+@pytest.mark.parametrize("prototypes", ["single", "multiple"])
+def test_prototypes_are_computed_in_one_step_of_an_interval(trainer_for, monkeypatch, prototypes):
+    trainer = trainer_for(prototypes=prototypes, prototype_interval=3, batch_size=20)
+    computed_in = []
+    monkeypatch.setattr(
+        "protolabel.pnml.trainer.support_prototypes",
+        lambda *rows: computed_in.append(trainer.step) or support_prototypes(*rows),
+    )
+    for epoch in range(2):
+        trainer.run_epoch(epoch)
+    assert computed_in == [0, 3, 6, 9, 10, 13, 16, 19]
+
+
+def test_the_gradient_of_held_prototypes_counts_for_the_steps_that_use_them():
+    held, slopes = HeldPrototypes(3), []
+    held.start_epoch(5)
+    for _ in range(5):
+        current = held.take()
+        if current is None:
+            positions = torch.ones(1, 1, 2, 1, 1, requires_grad=True)
+            current = held.hold(PrototypeSet(positions, torch.zeros(1, 1, 2, 1)))
+            current.positions.sum().backward()
+            slopes.append(positions.grad.unique().tolist())
+        else:
+            assert not current.positions.requires_grad
+    assert slopes == [[3.0], [2.0]]
 
 
 def test_stale_prototypes_do_not_require_gradient(trainer_for):

@@ -19,6 +19,8 @@ class LiteralTraining:
     """Objective and Adam steps for one dense feature matrix.
 
     ``weight`` (n_features, dim), ``bias`` (dim,) and ``metric`` (n_labels, dim, dim) are copied.
+    With an ``interval`` above 1, prototypes are found in one of so many steps, whose gradient in
+    them counts for all.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class LiteralTraining:
         learning_rate=1e-3,
         metric_weight=0.0,
         correlation_weight=0.0,
+        interval=1,
     ):
         self.X, self.Y = X, Y
         self.weight, self.bias, self.metric = (
@@ -42,6 +45,7 @@ class LiteralTraining:
         self.multiple, self.concentration = multiple, concentration
         self.metric_weight, self.correlation_weight = metric_weight, correlation_weight
         self.optimizer = torch.optim.Adam([self.weight, self.bias, self.metric], lr=learning_rate)
+        self.interval, self.n_steps, self.held = interval, 0, {}
         # Labels that all or no rows have cannot be learned.
         counts = Y.sum(0)
         self.labels = [k for k in range(Y.shape[1]) if 0 < counts[k] < len(Y)]
@@ -59,13 +63,19 @@ class LiteralTraining:
 
     def loss(self, batch):
         """Eq. 13, the cross-entropy averaged over all cells."""
-        creation = self.creation_rule() if self.multiple else None
+        is_due = self.n_steps % self.interval == 0
+        self.n_steps += 1
+        creation = self.creation_rule() if self.multiple and is_due else None
         queries = self.embed(self.X[batch])
         entropy, positive_means = 0.0, []
         for k in self.labels:
             is_positive = self.Y[:, k] == 1
-            positives = self.prototypes(self.embed(self.X[is_positive]), creation)
-            negatives = self.prototypes(self.embed(self.X[~is_positive]), creation)
+            if is_due:
+                self.held[k] = [
+                    self.prototypes(self.embed(self.X[members]), creation)
+                    for members in (is_positive, ~is_positive)
+                ]
+            positives, negatives = (self.spread(p, is_due) for p in self.held[k])
             present = self.log_density(queries, positives, k)
             absent = self.log_density(queries, negatives, k)
             probability = torch.sigmoid(present - absent)
@@ -77,6 +87,11 @@ class LiteralTraining:
         correlation = ((1 - self.correlations) * (means @ means.mT)).sum() / 2
         penalty = sum((self.metric[k] ** 2).sum() for k in range(len(self.metric)))
         return entropy + self.metric_weight * penalty + self.correlation_weight * correlation
+
+    def spread(self, prototypes, is_due):
+        """Prototypes whose gradient counts for the steps they are held, or that have none."""
+        fixed = prototypes.detach()
+        return fixed + self.interval * (prototypes - fixed) if is_due else fixed
 
     def log_density(self, queries, prototypes, k):
         """Log of the mean over prototypes of exp(-d) (Eq. 8)."""

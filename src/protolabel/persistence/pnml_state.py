@@ -28,7 +28,7 @@ _PREFIX = "network."
 # What a network keeps to take up new labels with; files of version 1 do not have it.
 _MOMENTS = {"mean_embedding", "covariance"}
 # What a setting was, in effect, before the format knew it; for files written without it.
-SETTINGS_BEFORE: dict[str, Any] = {"max_negative_prototypes": None}
+SETTINGS_BEFORE: dict[str, Any] = {"max_negative_prototypes": None, "prototype_interval": 1}
 
 
 def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[str, Any]:

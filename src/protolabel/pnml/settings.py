@@ -23,7 +23,7 @@ _CHOICES: dict[str, Choices] = {
     "schedule": ("one_cycle", "constant"),
 }
 _COUNTS = (
-    *("embedding_dim", "max_prototypes", "n_clustering"),
+    *("embedding_dim", "max_prototypes", "n_clustering", "prototype_interval"),
     *("batch_size", "max_epochs", "n_iter_no_change"),
 )
 # What a classifier also takes, and what never comes this far.
@@ -52,6 +52,7 @@ class PNMLSettings:
     max_negative_prototypes: int | None
     n_clustering: int
     prototype_update: PrototypeUpdate
+    prototype_interval: int
     positive_rate: float
     negative_rate: float
     support_size: int | None
@@ -122,6 +123,18 @@ class PNMLSettings:
                 f"correlation_penalty={self.correlation_penalty} would have no effect: with "
                 "prototype_update='stale' the prototypes carry no gradient. Use "
                 "prototype_update='epoch' or set correlation_penalty=0."
+            )
+        if self.prototype_interval > 1 and self.prototype_update == "stale":
+            raise ValueError(
+                f"prototype_interval={self.prototype_interval} would have no effect: with "
+                "prototype_update='stale' the prototypes are held for the whole epoch. Use "
+                "prototype_update='epoch' or set prototype_interval=1."
+            )
+        if self.leave_one_out and self.prototype_interval > 1:
+            raise ValueError(
+                f"leave_one_out=True needs the prototypes of the same step, and with "
+                f"prototype_interval={self.prototype_interval} they may be older; set "
+                "prototype_interval=1."
             )
         if self.leave_one_out and (self.prototypes != "single" or self.prototype_update == "stale"):
             raise ValueError(

@@ -18,6 +18,7 @@ from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints, Progress
 from protolabel.pnml.clustering import Clustering
 from protolabel.pnml.components import Components
+from protolabel.pnml.held_prototypes import HeldPrototypes
 from protolabel.pnml.label_rows import LabelRows, SparseLabels
 from protolabel.pnml.label_sampling import (
     MAX_LABELS_OF_A_STEP,
@@ -105,6 +106,7 @@ class Trainer:
         network.observe_labels(data.labels, self.row_weights)
         self.correlations = self._slice_correlations()
         self.optimizer = adam(network)
+        self.held = HeldPrototypes(self.settings.prototype_interval)
         self.epoch_steps = math.ceil(data.rows.n_rows / self.settings.batch_size)
         self.n_steps = self.settings.max_epochs * self.epoch_steps
         self.step = 0
@@ -141,6 +143,7 @@ class Trainer:
         # One tensor for all steps: small ones that outlive a step would keep the allocator from
         # giving the memory of large ones to the next step.
         losses = torch.empty(len(batches), 3, device=order.device)
+        self.held.start_epoch(len(batches))
         for row, batch in zip(losses, batches, strict=True):
             row.copy_(torch.stack(self.train_step(batch)))
         total, entropy, correlation = losses.mean(dim=0).tolist()
@@ -309,6 +312,9 @@ class Trainer:
         if self.settings.prototype_update == "stale":
             queries = network.embedding(self.data.rows.take(batch), self.generator)
             return queries, network.prototypes, None
+        held = self.held.take()
+        if held is not None:
+            return network.embedding(self.data.rows.take(batch), self.generator), held, None
         rows, labels, weights = self.data.rows, self.data.labels, self.row_weights
         assert isinstance(labels, Tensor)
         clusterings, position, components = self.clusterings, batch, self._components
@@ -323,7 +329,7 @@ class Trainer:
             self.settings.positive_rate, self.settings.negative_rate, self.generator
         )
         support = Support(embeddings, components)
-        prototypes = support_prototypes(network, support, clusterings)
+        prototypes = self.held.hold(support_prototypes(network, support, clusterings))
         stretch = (
             support.stretch(position, self.settings.squared_distance)
             if self.settings.leave_one_out
