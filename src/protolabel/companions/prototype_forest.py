@@ -132,7 +132,12 @@ class _Growth:
         visits = [(root, np.arange(len(rows)))]
         while visits:
             node, visitors = visits.pop()
-            children, nearest = _ways(rows[visitors], likeness[visitors], is_drawn[visitors], rng)
+            drawn = is_drawn[visitors]
+            # Most nodes are leaves, and need not be looked at any closer.
+            if np.count_nonzero(drawn) <= _ROWS_OF_A_LEAF:
+                leaf_of[visitors] = node
+                continue
+            children, nearest = _ways(rows[visitors], likeness[visitors[drawn]], drawn, rng)
             if len(children) == 0:
                 leaf_of[visitors] = node
                 continue
@@ -162,10 +167,13 @@ class _Growth:
 def _ways(
     rows: np.ndarray, likeness: np.ndarray, is_drawn: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Prototypes of the children of a node, and the child of each row; none where it is a leaf."""
+    """Prototypes of the children of a node, and the child of each row; none where it is a leaf.
+
+    ``likeness`` is of the drawn rows alone.
+    """
     drawn = rows[is_drawn]
     for _ in range(_MOST_TRIES):
-        children = _prototypes(drawn, likeness[is_drawn], rng)
+        children = _prototypes(drawn, likeness, rng)
         if len(children) < 2:
             break
         used, nearest = _nearest_of_used(rows, children, is_drawn)
@@ -190,9 +198,7 @@ def _nearest_of_used(
 
 
 def _prototypes(rows: np.ndarray, likeness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Unit means of the groups that the rows of a node form, one or none where it is a leaf."""
-    if len(rows) <= _ROWS_OF_A_LEAF:
-        return rows[:0]
+    """Unit means of the groups that the rows of a node form, one where all are alike."""
     wanted = round(_FEWEST_SEEDS * (_MOST_SEEDS / _FEWEST_SEEDS) ** rng.random())
     n_seeds = min(wanted, max(2, len(rows) // _ROWS_OF_A_LEAF))
     seeds = rng.choice(len(rows), n_seeds, replace=False)
