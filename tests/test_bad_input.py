@@ -238,7 +238,9 @@ def test_an_unfitted_model_says_so(data):
 def test_too_few_groups_for_the_members_are_said(data):
     X, Y = data
     model = PNMLClassifier(max_epochs=1, n_members=4, random_state=0)
-    with pytest.warns(UserWarning, match=r"7 groups are too few .* 4 members, which takes 8"):
+    with pytest.warns(
+        UserWarning, match=r"7 groups of rows .* too few .* 4 members, which takes 8"
+    ):
         model.fit(X, Y, groups=np.arange(30) % 7)
     assert not model.model_.companions
     with warnings.catch_warnings():

@@ -93,6 +93,11 @@ def test_the_loss_is_the_cross_entropy_with_blended_labels(
     assert trainer.loss(batch).total.item() == pytest.approx(expected.item())
 
 
+def test_the_student_of_networks_whose_prototypes_were_held_holds_its_own_for_an_epoch(settings):
+    chosen = student_settings(settings(prototype_interval=2), 200)
+    assert (chosen.prototype_update, chosen.prototype_interval) == ("stale", 1)
+
+
 @pytest.mark.parametrize(
     ("n_rows", "n_epochs"), [(1, 40), (15_000, 40), (30_000, 20), (60_000, 10), (10**7, 10)]
 )

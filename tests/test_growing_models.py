@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from protolabel import PNMLClassifier
 from protolabel.datasets import load_dataset
 from protolabel.persistence import export_onnx, load_model, save_model
+from protolabel.pnml.streaming import StreamTrainer
 
 QUICK = {"max_epochs": 5, "random_state": 0}
 LIGHT = QUICK | {"effort": "fast"}
@@ -296,6 +297,48 @@ def test_a_stream_goes_on_from_a_fit(rows, params):
     for _ in range(5):
         model.partial_fit(X, Y)
     assert average_precision_score(Y, model.decision_function(X)) > before - 0.02
+
+
+@pytest.mark.parametrize("started_by", ["fit", "partial_fit"])
+def test_a_stream_takes_up_prototypes_that_were_held(rows, started_by):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT, prototype_update="epoch", prototype_interval=2)
+    getattr(model, started_by)(X, Y).partial_fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError])
+def test_a_chunk_that_could_not_be_learned_leaves_no_trace(rows, monkeypatch, failure):
+    X, Y, _ = rows
+    undisturbed = stream(PNMLClassifier(**LIGHT, batch_size=16), X, Y)
+    model = PNMLClassifier(**LIGHT, batch_size=16).partial_fit(X[:100], Y[:100])
+    before = model.decision_function(X)
+    steps = []
+
+    def fail(trainer, *batch):
+        steps.append(batch)
+        if len(steps) == 3:
+            raise failure
+        return step(trainer, *batch)
+
+    step = StreamTrainer._step
+    with monkeypatch.context() as patched:
+        patched.setattr(StreamTrainer, "_step", fail)
+        with pytest.raises(failure):
+            model.partial_fit(X[100:200], Y[100:200])
+    assert np.array_equal(model.decision_function(X), before)
+    for start in (100, 200):
+        model.partial_fit(X[start : start + 100], Y[start : start + 100])
+    assert np.array_equal(model.decision_function(X), undisturbed.decision_function(X))
+
+
+def test_a_refused_chunk_leaves_the_names_as_they_were(rows):
+    X, Y, _ = rows
+    names = [f"x{column}" for column in range(X.shape[1])]
+    model = PNMLClassifier(**LIGHT)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.partial_fit(pd.DataFrame(X, columns=names), Y[:50])
+    assert not hasattr(model, "feature_names_in_")
 
 
 def test_a_stream_says_what_it_gives_up_of_a_fit(rows):

@@ -43,6 +43,7 @@ def student_settings(settings: PNMLSettings, n_rows: int) -> PNMLSettings:
         settings,
         prototypes="single",
         prototype_update="stale",
+        prototype_interval=1,
         squared_distance=True,
         metric="mahalanobis",
         metric_rank=None if rank is None else min(rank, _WIDTH),

@@ -211,8 +211,10 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
         check_frame(X)
         try:
             rows = validate_data(self, X, reset=reset, **_ROWS)
-        except ValueError as error:
-            if "NaN" in str(error) or "infinity" in str(error):
+        except (TypeError, ValueError) as error:
+            if any(
+                sign in str(error) for sign in ("NaN", "NAType", "<NA>", "NoneType", "infinity")
+            ):
                 name_missing_values(X)
             raise
         return tidy_rows(rows) if sp.issparse(rows) else rows

@@ -266,11 +266,12 @@ def _member_folds(
         return everything
     if n_groups(groups, Y.shape[0]) < 2 * n_members:
         warnings.warn(
-            f"{n_groups(groups, Y.shape[0])} groups are too few to leave some of them out of each "
-            f"of the {n_members} members, which takes {2 * n_members}: the model has no tuned "
-            "thresholds, no trees and no kernels. Give finer groups, or fewer members.",
+            f"{n_groups(groups, Y.shape[0])} groups of rows that belong together, given or copies "
+            f"of each other, are too few to leave some of them out of each of the {n_members} "
+            f"members, which takes {2 * n_members}: the model has no tuned thresholds, no trees "
+            "and no kernels. Give finer groups, or fewer members.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         return everything
     return iterative_stratification(Y, [1 / n_members] * n_members, rng, groups=groups)

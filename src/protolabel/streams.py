@@ -70,11 +70,16 @@ class Stream:
 
     def learn(self, X: Matrix, Y: sp.csr_array) -> FittedModel:
         """Learn from a chunk and give the model that predicts after it."""
-        network = self.trainer.network
-        device = network.positions.device
+        device = self.trainer.network.positions.device
         rows = feature_rows(self.scaler.transform(X), device)
         labels = torch.from_numpy(Y.toarray()).to(device, torch.float32)
-        record = self.trainer.learn(rows, labels)
+        before = copy.deepcopy(self.trainer)
+        try:
+            record = self.trainer.learn(rows, labels)
+        except BaseException:
+            self.trainer = before  # as if the chunk had not been there
+            raise
+        network = self.trainer.network
         predicting = copy.deepcopy(network).double()
         return FittedModel(
             predicting, self.scaler, DecisionRule.of(np.zeros(network.n_labels)), (record,)
@@ -87,6 +92,7 @@ def stream_settings(settings: PNMLSettings) -> PNMLSettings:
         settings,
         prototypes="single",
         prototype_update="stale",
+        prototype_interval=1,
         correlation_penalty=0.0,
         leave_one_out=False,
     )

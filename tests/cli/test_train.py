@@ -306,10 +306,20 @@ def test_groups_that_cannot_be_read_are_named(protolabel, tmp_path):
     for options, message in (
         (["--groups", "persons"], "no column 'persons'"),
         (["--groups", "u"], "column 'u' holds labels, and cannot say"),
-        (["--drop", "u"], "column 'u' is to be a label and to be dropped"),
+        (["--drop", "u"], "column 'u' is to hold labels and to be dropped"),
         (["--groups", "person"], "line 3: the cell of column 'person'"),
     ):
         done = protolabel(*command, *options)
+        assert done.code != 0
+        assert message in done.stderr
+    tagged = tmp_path / "tagged.csv"
+    tagged.write_text("a,b,tags\n1,0.5,u\n2,0.7,v\n3,0.2,u\n")
+    for options, message in (
+        (["--groups", "tags"], "cannot tell which columns are labels"),
+        (["--tags", "tags", "--groups", "tags"], "column 'tags' holds labels, and cannot say"),
+        (["--tags", "tags", "--drop", "tags"], "column 'tags' is to hold labels and to be dropped"),
+    ):
+        done = protolabel("train", tagged, "-o", tmp_path / "model", *options)
         assert done.code != 0
         assert message in done.stderr
     table.write_text("person,a,u\n1,0.5,1\n1,0.7,0\n")

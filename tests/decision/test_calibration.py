@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolabel.decision import CalibratedMultilabelClassifier, reliability_diagram
+from protolabel.decision._scores import keep_off_the_ends
 from protolabel.decision.calibration import BetaMap, fit_calibration, fit_map
 from protolabel.metrics import expected_calibration_error, macro_auc, reliability_curve
 
@@ -60,16 +61,42 @@ def test_the_scale_of_scores_does_not_matter():
         assert_allclose(small(scores / 1e4), large(scores * 1e4), atol=2e-3)
 
 
+@pytest.mark.parametrize("method", ["sigmoid", "beta"])
 @pytest.mark.parametrize("far_out", [1e4, 1e9, 1e200, np.inf])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_one_score_far_out_leaves_the_map_of_the_others(far_out, sign):
+def test_one_score_far_out_leaves_the_map_of_the_others(far_out, sign, method):
     rng = np.random.default_rng(0)
     scores = rng.normal(size=3000)
     truth = rng.random(3000) < expit(2 * scores - 1)
-    expected = fit_map(scores, truth, "sigmoid")
-    found = fit_map(np.append(scores, sign * far_out), np.append(truth, False), "sigmoid")
+    expected = fit_map(scores, truth, method)
+    # The one is in line with the map, whose weight in it would be that of all others.
+    found = fit_map(np.append(scores, sign * far_out), np.append(truth, sign > 0), method)
     points = np.linspace(-2, 2, 9)
     assert_allclose(found(points), expected(points), atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("location", "spread"), [(-30, 20), (-20, 15), (-5, 3)], ids=["far", "rare", "usual"]
+)
+def test_the_beta_map_uses_the_few_scores_above_zero(location, spread):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(location, spread, 20_000)
+    odds = 0.3 * scores
+    truth = rng.random(20_000) < expit(odds)
+    least = np.mean(np.logaddexp(0, odds) - truth * odds)
+    found = keep_off_the_ends(fit_map(scores, truth, "beta")(scores))
+    loss = -np.mean(np.where(truth, np.log(found), np.log1p(-found)))
+    assert loss < 1.25 * least
+
+
+@pytest.mark.parametrize("share", [0.2, 0.02])
+def test_scores_among_many_tiny_ones_are_not_far_out(share):
+    rng = np.random.default_rng(0)
+    is_large = rng.random(20_000) < share
+    scores = rng.normal(size=20_000) * np.where(is_large, 2.0, 1e-3)
+    truth = rng.random(20_000) < expit(3 * scores)
+    found = fit_map(scores, truth, "sigmoid")
+    assert (found.slope, found.intercept) == pytest.approx((3, 0), abs=0.5)
 
 
 def test_the_isotonic_map_equals_scikit_learns():
@@ -196,6 +223,15 @@ def test_margins_of_a_support_vector_machine_become_probabilities(overconfident)
     )
     probabilities = model.fit(X, Y).predict_proba(X_new)
     assert expected_calibration_error(Y_new, probabilities) < 0.05
+
+
+def test_a_fit_that_is_refused_leaves_the_wrapper_as_it_was(overconfident):
+    X, Y = overconfident[:2]
+    model = CalibratedMultilabelClassifier(OneVsRestClassifier(GaussianNB()), random_state=0)
+    before = model.fit(X, Y).predict_proba(X)
+    with pytest.raises(ValueError, match="n_splits is 1"):
+        model.set_params(cv=1).fit(X[:, :1], Y)
+    assert_array_equal(model.predict_proba(X), before)
 
 
 def test_a_one_dimensional_target_gets_probabilities_that_sum_to_one():

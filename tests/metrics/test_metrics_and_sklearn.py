@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import metrics as sk
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
 from sklearn.svm import SVC
 
 import protolabel.metrics as ours
@@ -233,6 +235,26 @@ def test_a_binary_target_is_scored_as_one_label():
         LogisticRegression(max_iter=500), X, Y[:, 0], scoring=ours.make_scorer("micro_auc"), cv=3
     )
     assert np.isfinite(found["test_score"]).all()
+
+
+def test_one_label_that_no_row_has_gets_no_probability():
+    X = np.arange(6.0)[:, None]
+    forest = RandomForestClassifier(5, random_state=0)
+    for value in (0, 1):
+        model = clone(forest).fit(X, np.full(6, value))
+        assert (ours.label_scores(model, X, n_labels=1) == value).all()
+    chain = ClassifierChain(forest).fit(X, (X > 2).astype(int))
+    assert ours.label_scores(chain, X[-1:], n_labels=1).tolist() == [[1.0]]
+
+
+def test_ours_number_their_labels_from_zero():
+    class Sure(BaseEstimator):
+        classes_, label_names_ = np.array([0]), np.array(["only"])
+
+        def predict_proba(self, X):
+            return np.ones((len(X), 1))
+
+    assert ours.label_scores(Sure(), [[1]], n_labels=1).tolist() == [[1.0]]
 
 
 def test_an_estimator_without_scores_is_named_in_the_error():

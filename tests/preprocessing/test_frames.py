@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from protolabel import PNMLClassifier
@@ -23,14 +24,38 @@ def frame():
 def test_words_are_refused_with_their_column_and_a_remedy(frame, values):
     with pytest.raises(ValueError, match=r"no numbers in column 'b'.*OneHotEncoder.*\['b'\]"):
         check_frame(frame.assign(b=values))
-    kind = pl.String if isinstance(values, np.ndarray) else None
-    table = pl.DataFrame({"a": [1.0] * 6, "b": pl.Series([str(v) for v in values], dtype=kind)})
-    with pytest.raises(ValueError, match=r"no numbers in column 'b'"):
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series(list("xyzxyz")),
+        pl.Series(list("xyzxyz"), dtype=pl.Categorical),
+        pl.Series(list("xyzxyz"), dtype=pl.Enum(["x", "y", "z"])),
+        pl.Series([[1]] * 6),
+        pl.Series([{"u": 1}] * 6),
+        pd.array(list("xyzxyz"), dtype=pd.ArrowDtype(pa.large_string())),
+        pd.array(list("xyzxyz"), dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+    ],
+)
+def test_words_of_other_kinds_are_refused_as_well(frame, values):
+    table = frame.assign(b=values)
+    if isinstance(values, pl.Series):
+        table = pl.from_pandas(frame).with_columns(values.alias("b"))
+    with pytest.raises(ValueError, match="no numbers in column 'b'"):
         check_frame(table)
 
 
 @pytest.mark.parametrize(
-    "value", [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC"), pd.Timedelta("1D")]
+    "value",
+    [
+        pd.Timestamp("2020-01-01"),
+        pd.Timestamp("2020-01-01", tz="UTC"),
+        pd.Timedelta("1D"),
+        pd.period_range("2020-01-01", periods=6, freq="D"),
+        pd.interval_range(0, 6),
+        pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"] * 3)),
+    ],
 )
 def test_times_are_refused_rather_than_taken_for_nanoseconds(frame, value):
     with pytest.raises(ValueError, match=r"dates or times in column 'c'.*day of the week"):
@@ -51,6 +76,8 @@ def test_names_of_columns_must_differ(frame):
     frame.columns = ["a", "b", "a"]
     with pytest.raises(ValueError, match="more than one column named 'a'"):
         check_frame(frame)
+    frame.columns = ["a", 0, "0"]
+    check_frame(frame)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +89,8 @@ def test_names_of_columns_must_differ(frame):
         np.array([1, 2.5, 3, 4, 5, 6], dtype=object),
         pd.array([1, 2, 3, 4, 5, 6], dtype="Int64"),
         pd.arrays.SparseArray([0, 0, 1, 0, 0, 0]),
+        pd.Categorical([1, 2, 3, 1, 2, 3]),
+        pd.array([1, 2, 3, 4, 5, 6], dtype=pd.ArrowDtype(pa.decimal128(10, 2))),
     ],
 )
 def test_numbers_of_all_kinds_pass(frame, values):
@@ -88,6 +117,20 @@ def test_where_numbers_are_missing_is_said(frame, as_table, value, kind):
 def test_missing_whole_numbers_are_found(frame):
     with pytest.raises(ValueError, match=r"NaN in columns 'a', 'b', 'c' and 1 more; 'a' has 1"):
         name_missing_values(pd.DataFrame({n: pd.array([1, None], dtype="Int64") for n in "abcd"}))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1, pd.NA, 2.5], dtype=object),
+        pd.array(["1", None, "2"], dtype="string"),
+        pd.Categorical(pd.array([1, None, 2], dtype="Int64")),
+    ],
+)
+def test_missing_values_among_numbers_of_other_kinds_are_found(frame, values):
+    table = frame.head(3).assign(b=values)
+    with pytest.raises(ValueError, match=r"NaN in column 'b'; 'b' has 1 .* first in row 1"):
+        PNMLClassifier().fit(table, np.eye(2, dtype=int)[[0, 1, 0]])
 
 
 def test_classifiers_say_which_column_is_in_the_way(frame):

@@ -30,8 +30,8 @@ MAX_POOLED_CELLS = 500_000
 _CELLS_OF_A_LINE = 50_000
 # Infinite scores are as good as this one, of which slopes do not overflow.
 _LARGEST_SCORE = 1e100
-# Scores of more times the size of the median are taken for so many times of it.
-_FAR_OUT = 50
+# A score of so many times the size that one in a thousand exceeds is taken for one of that.
+_FAR_OUT, _EXCEEDED_BY = 10, 1e-3
 # A line that moves the log-odds by less than this over all scores tells nothing.
 _SMALLEST_SPREAD = 1e-6
 
@@ -224,6 +224,7 @@ def fit_map(scores: NDArray[np.float64], truth: NDArray[np.bool_], method: str) 
     n_positive = int(truth.sum())
     n_negative = truth.size - n_positive
     targets = np.where(truth, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    scores = _without_far_out(scores)
     if method == "sigmoid":
         slope, intercept = _fit_logistic(scores[:, None], targets)
         return SigmoidMap(slope, intercept)
@@ -277,7 +278,6 @@ def _fit_common(
 
 def _fit_logistic(features: NDArray[np.float64], targets: NDArray[np.float64]) -> tuple[float, ...]:
     """Minimise the log-loss over non-negative slopes and a free intercept."""
-    features = _without_far_out(features)
     # Scaled features keep the search well conditioned for any scale of scores.
     scale = np.maximum(np.abs(features).max(axis=0), 1e-12)
     inputs = np.column_stack([features / scale, np.ones(targets.size)])
@@ -295,16 +295,14 @@ def _fit_logistic(features: NDArray[np.float64], targets: NDArray[np.float64]) -
     return tuple(float(weight) for weight in [*(found[:-1] / scale), found[-1]])
 
 
-def _without_far_out(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Features as near as almost all of them; a single one far out would decide the slope."""
-    sizes = np.abs(features)
-    for column in range(features.shape[1]):
-        of_column = sizes[:, column]
-        limit = _FAR_OUT * np.median(of_column[of_column > 0]) if of_column.any() else 0.0
-        if of_column.max(initial=0.0) > limit:
-            features = features.copy()
-            features[:, column] = np.clip(features[:, column], -limit, limit)
-    return features
+def _without_far_out(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as near as almost all of them; a single one far out would decide the slope."""
+    n_exceeding = max(1, int(_EXCEEDED_BY * scores.size))
+    if scores.size <= n_exceeding:
+        return scores
+    place = scores.size - 1 - n_exceeding
+    usual = float(np.partition(np.abs(scores), place)[place])
+    return np.clip(scores, -_FAR_OUT * usual, _FAR_OUT * usual) if usual > 0 else scores
 
 
 def _beta_features(

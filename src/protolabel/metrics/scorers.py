@@ -138,9 +138,8 @@ def _stack_probabilities(
         if n_labels == 1 and matrix.shape[1] == 2:
             return matrix[:, 1:]
         # One column of ones is its only class, which may be that of rows without the label.
-        is_only_class = n_labels == 1 and matrix.shape[1] == 1 and bool((matrix == 1).all())
-        if is_only_class and list(getattr(estimator, "classes_", ())) == [0]:
-            return np.zeros_like(matrix)
+        if n_labels == 1 and matrix.shape[1] == 1 and _knows_only_zero(estimator):
+            return 1 - matrix
         return matrix
     columns = []
     for label, part in enumerate(probabilities):
@@ -149,6 +148,14 @@ def _stack_probabilities(
         else:  # the label was constant in training, so its only class has probability one
             columns.append(np.full(part.shape[0], float(estimator.classes_[label][0])))
     return np.column_stack(columns)
+
+
+def _knows_only_zero(estimator: Any) -> bool:
+    """Whether a classifier of another library saw only rows without its one label."""
+    if hasattr(estimator, "label_names_"):
+        return False  # Ours number their labels in ``classes_``.
+    classes = getattr(estimator, "classes_", None)
+    return isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.tolist() == [0]
 
 
 def _with_empty_columns(predicted: Any, n_more: int) -> Any:

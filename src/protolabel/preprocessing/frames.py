@@ -5,6 +5,7 @@ scikit-learn's check of rows knows no columns, and takes dates for the nanosecon
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 _MOST_NAMED = 3
-_WORDS = ("object", "str", "string", "category", "categorical", "enum", "utf8")
+_NUMBERS = re.compile(r"u?int\d|float|double|halffloat|bool|sparse|complex")
 _TIMES = ("date", "time", "duration", "period", "interval")
 
 
@@ -35,21 +36,28 @@ def check_frame(X: Any) -> None:
         raise TypeError("X is a LazyFrame, which holds no rows yet; pass X.collect().")
     if not _is_frame(X):
         return
-    repeated = [name for name, count in Counter(map(str, X.columns)).items() if count > 1]
+    repeated = [name for name, count in Counter(X.columns).items() if count > 1]
     if repeated:
         raise ValueError(
             f"X has more than one column named {_some(repeated)}; give every column its own name."
         )
-    kinds = {name: str(dtype).lower() for name, dtype in _dtypes(X)}
-    times = [name for name, kind in kinds.items() if kind.startswith(_TIMES)]
+    dtypes = list(X.dtypes)
+    kinds = {dtype: _kind(dtype) for dtype in set(dtypes)}  # few, of however many columns
+    if all(_NUMBERS.match(kind) for kind in kinds.values()):
+        return
+    of_columns = [kinds[dtype] for dtype in dtypes]
+    times = [n for n, kind in zip(X.columns, of_columns, strict=True) if kind.startswith(_TIMES)]
     if times:
         raise ValueError(
             f"X has dates or times in {_columns(times)}, expected numbers; make numbers that mean "
             "something of them, such as the day of the week or the days since an event, or drop "
             "them."
         )
-    words = [name for name, kind in kinds.items() if kind.startswith(_WORDS)]
-    words = [name for name in words if not _are_numbers(X[name])]
+    words = [
+        name
+        for name, kind in zip(X.columns, of_columns, strict=True)
+        if not _NUMBERS.match(kind) and not _are_numbers(X[name])
+    ]
     if words:
         raise ValueError(
             f"X has values that are no numbers in {_columns(words)}; encode them, for example "
@@ -93,20 +101,23 @@ def name_missing_values(X: Any) -> None:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and getattr(X, "ndim", 2) == 2
+    return hasattr(X, "columns") and hasattr(type(X), "dtypes") and getattr(X, "ndim", 2) == 2
 
 
-def _dtypes(X: Any) -> Iterator[tuple[Any, Any]]:
-    return zip(X.columns, X.dtypes, strict=True)
+def _kind(dtype: Any) -> str:
+    """Name of a type, or of that of its categories."""
+    categories = getattr(dtype, "categories", None)
+    return str(getattr(categories, "dtype", dtype)).lower()
 
 
 def _are_numbers(column: Any) -> bool:
-    """Whether a column of objects holds numbers, or texts of numbers, as scikit-learn takes."""
+    """Whether a column holds numbers or texts of numbers, as scikit-learn takes, or nothing."""
+    if hasattr(column, "dropna"):
+        column = column.dropna()
     try:
-        np.asarray(column, dtype=np.float64)
+        return np.asarray(column, dtype=np.float64).ndim == 1
     except (TypeError, ValueError):
         return False
-    return True
 
 
 def _number_columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:

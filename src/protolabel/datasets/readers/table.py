@@ -158,30 +158,28 @@ class TableBuilder:
         if count > 1:
             raise problem_at(self.path, 1, f"column {name!r} occurs {count} times; rename one")
         known = set(self.header)
-        asked = [*(self.options.labels or ()), *self.options.categorical, *self.options.drop]
-        asked += [self.options.tags] if self.options.tags else []
-        for name in asked:
+        holding_labels = [*(self.options.labels or ())]
+        holding_labels += [self.options.tags] if self.options.tags else []
+        for name in (*holding_labels, *self.options.categorical, *self.options.drop):
             if name not in known:
                 raise problem_at(
                     self.path,
                     1,
                     f"there is no column {name!r}; the columns are {', '.join(self.header[:20])}",
                 )
-
-        for name in self.options.labels or ():
+        for name in holding_labels:
             if name in self.options.drop:
                 raise problem_at(
                     self.path,
                     1,
-                    f"column {name!r} is to be a label and to be dropped; name it once",
+                    f"column {name!r} is to hold labels and to be dropped; name it once",
                 )
 
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:
             return self.options.tags
-        by_lower = {
-            name.strip().lower(): name for name in self.header if name not in self.index_columns
-        }
+        others = {*self.index_columns, *self.options.drop}
+        by_lower = {name.strip().lower(): name for name in self.header if name not in others}
         for candidate in TAG_COLUMN_NAMES:
             if candidate in by_lower:
                 self.notes.append(f"column {by_lower[candidate]!r} was taken as the tags")
