@@ -219,7 +219,7 @@ class PrototypeNetwork(nn.Module):
         dtype = self.embedding.weight.dtype
         n_rows = min(max(_EMBEDDED_CELLS // rows.n_features, _SCORED_ROWS), _EMBEDDED_ROWS)
         parts = [self.embedding(part.to(dtype)) for part in rows.parts(n_rows)]
-        return torch.cat(parts, dim=1)
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
     @torch.no_grad()
     def member_logits(self, rows: FeatureRows) -> Tensor:
