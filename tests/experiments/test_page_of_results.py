@@ -20,6 +20,7 @@ RUNS = {
     "The networks alone": "networks",
     "More methods": "comparison-more/run",
     "Further datasets": "further",
+    "A dataset that nothing was chosen on": "confirmation/run",
 }
 
 
