@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from protolabel.baselines.binary_relevance import BinaryRelevanceMLP
 from protolabel.datasets import load_dataset

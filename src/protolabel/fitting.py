@@ -32,6 +32,7 @@ from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
+from protolabel.pnml.threads import threads_worth_rows
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.labels import is_constant_label
@@ -154,22 +155,23 @@ def fit_model(
     history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
     if not has_unseen:
         return FittedModel(network, scaler, plain, history)
-    judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
-    scores = _out_of_fold_scores(network, table.rows, folds, judged)
-    Y_judged, fusion = Y_train[judged], None
-    companions: tuple[Companion, ...] = ()
-    shifts_of_prior: np.ndarray | float = 0.0
-    shifts_of_order: np.ndarray | float = 0.0
-    if options.n_landmarks or options.n_trees:
-        X_judged, groups = table.scaled(judged), groups_at(groups, judged)
-        companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
-        learners = [scores, *companion_scores]
-        fusion = fit_fusion(learners, Y_judged, rng, groups)
-        scores, shifts_of_prior = fusion.combine(learners), fusion.shifts
-        if not options.compact:  # A student learns from labels, too, which are not moved.
-            fusion, scores = fusion.refined(scores, Y_judged, rng, groups)
-            shifts_of_order = fusion.shifts - shifts_of_prior
-    decision = _tuned_decision(scores, shifts_of_prior, shifts_of_order, Y_judged, options, rng)
+    with threads_worth_rows(Y_train.shape[0]):
+        judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
+        scores = _out_of_fold_scores(network, table.rows, folds, judged)
+        Y_judged, fusion = Y_train[judged], None
+        companions: tuple[Companion, ...] = ()
+        shifts_of_prior: np.ndarray | float = 0.0
+        shifts_of_order: np.ndarray | float = 0.0
+        if options.n_landmarks or options.n_trees:
+            X_judged, groups = table.scaled(judged), groups_at(groups, judged)
+            companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
+            learners = [scores, *companion_scores]
+            fusion = fit_fusion(learners, Y_judged, rng, groups)
+            scores, shifts_of_prior = fusion.combine(learners), fusion.shifts
+            if not options.compact:  # A student learns from labels, too, which are not moved.
+                fusion, scores = fusion.refined(scores, Y_judged, rng, groups)
+                shifts_of_order = fusion.shifts - shifts_of_prior
+        decision = _tuned_decision(scores, shifts_of_prior, shifts_of_order, Y_judged, options, rng)
     if options.compact:
         return student(decision, scores, judged)
     return FittedModel(network, scaler, decision, history, companions, fusion)

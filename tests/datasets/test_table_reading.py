@@ -79,6 +79,54 @@ def test_free_text_is_dropped_with_the_reason(tmp_path: Path) -> None:
     )
 
 
+def numbered(cells: list[str], *, row: int, cell: str) -> str:
+    rows = [f"{value},{value % 2}" for value in cells]
+    rows[row] = f"{cell},1"
+    return "price,dear\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("row", [0, 7, 29])
+@pytest.mark.parametrize("cell", ["12 EUR", "#VALUE!", "oops"])
+def test_a_cell_among_numbers_that_is_none_is_refused_wherever_it_stands(
+    tmp_path: Path, row: int, cell: str
+) -> None:
+    path = write(tmp_path, numbered(list(range(30)), row=row, cell=cell))
+    with pytest.raises(DatasetError, match=rf"line {row + 2}: '{cell}'.* not a number, and 29"):
+        read_dataset(path, labels=["dear"])
+    asked = read_quietly(path, labels=["dear"], categorical=["price"])
+    assert f"price={cell}" in asked.feature_names
+
+
+def test_a_few_numbers_beside_words_are_codes(tmp_path: Path) -> None:
+    path = write(tmp_path, numbered([k % 6 for k in range(60)], row=7, cell="other"))
+    assert "price=other" in read_quietly(path, labels=["dear"]).feature_names
+
+
+@pytest.mark.parametrize("cell", ["#N/A", "<NA>", "."])
+def test_words_of_other_programs_for_no_value_leave_numbers_numbers(
+    tmp_path: Path, cell: str
+) -> None:
+    path = write(tmp_path, numbered(list(range(30)), row=7, cell=cell))
+    data = read_quietly(path, labels=["dear"])
+    assert data.feature_names == ("price",)
+    assert data.X.shape == (30, 1)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_names_of_columns_may_hold_line_breaks(tmp_path: Path, mark: str) -> None:
+    rows = [['"price\n(EUR)"', "size", "dear"], ["1", '"2"', "0"], ["3", "5", "1"]]
+    text = "\n".join(mark.join(row) for row in rows) + "\n"
+    data = read_quietly(write(tmp_path, text), labels=["dear"])
+    assert data.feature_names == ("price\n(EUR)", "size")
+    assert data.X.tolist() == [[1, 2], [3, 5]]
+
+
+def test_a_quote_that_is_never_closed_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, 'a,"b\n' + "1,2\n" * 300)
+    with pytest.raises(DatasetError, match=r"mine\.csv, line"):
+        read_dataset(path, labels=["a"])
+
+
 def test_label_columns_may_be_named(tmp_path: Path) -> None:
     path = write(tmp_path, "size\tred\tblue\n0.5\t1\tfalse\n2\tno\tTRUE\n", "table.tsv")
     dataset = read_quietly(path, labels=["red", "blue"])
@@ -100,6 +148,8 @@ LISTS = {
     "python": ["['calm', 'happy; very']", "[]", '["it\'s"]', "['calm']"],
     "json": ['["calm","happy; very"]', "[]", '["it\'s"]', '["calm"]'],
     "numpy": ["['calm' 'happy; very']", "[]", '["it\'s"]', "[np.str_('calm')]"],
+    "sets": ["{'happy; very', 'calm'}", "set()", '{"it\'s"}', "{'calm'}"],
+    "tuples": ["('calm', 'happy; very')", "()", '("it\'s",)', "('calm',)"],
     "escaped": [r'["c\u0061lm", "happy; very"]', "nan", r"['it\'s']", r"['\x63alm', None]"],
 }
 

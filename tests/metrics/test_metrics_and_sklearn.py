@@ -1,6 +1,8 @@
 """Where scikit-learn agrees, where it differs, and what it gets silently wrong."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn import metrics as sk
@@ -235,6 +237,22 @@ def test_a_binary_target_is_scored_as_one_label():
         LogisticRegression(max_iter=500), X, Y[:, 0], scoring=ours.make_scorer("micro_auc"), cv=3
     )
     assert np.isfinite(found["test_score"]).all()
+
+
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_frames_go_by_their_names(as_frame):
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame(rng.integers(0, 2, (40, 3)), columns=list("abc"))
+    scores = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    expected = ours.evaluate(truth.to_numpy(), scores.to_numpy() > 0, scores.to_numpy())
+    turned = as_frame(scores[list("cab")])
+    decisions = as_frame((scores > 0)[list("cab")])
+    assert ours.evaluate(as_frame(truth), decisions, turned) == expected
+    for metric in (ours.macro_auc, ours.ranking_loss):
+        value = metric(truth.to_numpy(), scores.to_numpy())
+        assert metric(as_frame(truth), turned) == pytest.approx(value)
+    unnamed = pd.DataFrame(scores.to_numpy())
+    assert ours.evaluate(truth, unnamed > 0, unnamed) == expected
 
 
 def test_one_label_that_no_row_has_gets_no_probability():

@@ -96,6 +96,18 @@ def test_every_configuration_gives_the_probabilities_of_the_library(name, tmp_pa
     assert [part.shape for part in outputs(session, unseen[:0])] == [(0, 6), (0, 6)]
 
 
+@pytest.mark.parametrize("first_code", [16_777_217, 20_240_131, 10**9 + 1])
+def test_codes_that_single_precision_has_not_are_told_apart(first_code, tmp_path):
+    X, Y = rows()
+    X = X.astype(np.float64)
+    X[:, 5] = first_code + 1000 * (np.arange(len(X)) % 5)
+    Y[:, 1] = np.arange(len(X)) % 5 < 2
+    model = PNMLClassifier(effort="fast", max_epochs=20, random_state=0).fit(X, Y)
+    assert len(model.model_.scaler.columns_.code) >= 5
+    probabilities, _ = outputs(exported(model, tmp_path / "model.onnx"), X.astype(np.float32))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=0.01)
+
+
 def test_sets_of_labels_are_exported_with_labels_that_came_later(tmp_path):
     X, Y = rows_in_quarters()
     model = PNMLClassifier(**QUICK).fit(X, np.column_stack([Y, np.ones(len(Y), dtype=int)]))

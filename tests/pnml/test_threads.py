@@ -1,7 +1,8 @@
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from protolabel.pnml.threads import MIN_FLOPS_OF_THREADS, threads_worth
+from protolabel.pnml.threads import MIN_FLOPS_OF_THREADS, threads_worth, threads_worth_rows
 
 
 @pytest.fixture
@@ -16,6 +17,20 @@ def three_threads():
 def test_only_large_steps_are_worth_threads(three_threads, flops, n_threads):
     with threads_worth(flops):
         assert torch.get_num_threads() == n_threads
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.parametrize(("n_rows", "n_threads"), [(999, 1), (1000, 2)])
+def test_only_many_rows_are_worth_threads_of_any_library(three_threads, n_rows, n_threads):
+    def threads_of_blas():
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads_of_blas()
+        with threads_worth_rows(n_rows):
+            assert threads_of_blas() == ({1} if n_threads == 1 else before)
+            assert torch.get_num_threads() == (1 if n_threads == 1 else 3)
+        assert threads_of_blas() == before
     assert torch.get_num_threads() == 3
 
 

@@ -184,7 +184,7 @@ def limit_threads(jobs: int | None) -> None:
     if jobs is None:
         return
     import torch
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(jobs)
     threadpool_limits(jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -170,7 +171,7 @@ def train(
     else:
         if written.path is not None:
             tell(f"Report written to {written.path}")
-        tell(f"Next: protolabel predict {model} NEW-FILE")
+        tell(f"Next: protolabel predict {shlex.quote(str(model))} NEW-FILE")
     written.end()
 
 

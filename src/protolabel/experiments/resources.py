@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 # Read when a library is loaded: set before a worker process starts.
 ONE_THREAD = dict.fromkeys(

@@ -78,10 +78,18 @@ def _as_numbers(cells: NDArray[Any], name: str) -> Floats:
         ) from error
 
 
+def in_order_of(Y_true: Labels, other: Any) -> Any:
+    """Columns of a frame in the order that those of another have, where both have the same."""
+    names, others = (list(getattr(frame, "columns", [])) for frame in (Y_true, other))
+    if names == others or len(set(names)) < len(names) or set(names) != set(others):
+        return other
+    return other[names] if len(others) == len(names) else other
+
+
 def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indicator]:
     """Check truth and prediction together."""
     truth = as_indicator(Y_true, "Y_true")
-    predicted = as_indicator(Y_pred, "Y_pred")
+    predicted = as_indicator(in_order_of(Y_true, Y_pred), "Y_pred")
     if truth.shape != predicted.shape:
         raise ValueError(
             f"Y_true has shape {truth.shape} but Y_pred has shape {predicted.shape}; "
@@ -90,8 +98,12 @@ def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indica
     return truth, predicted
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """Check that ``scores`` can order the labels; infinite scores can, NaN cannot."""
+def as_scores(scores: ArrayLike, shape: tuple[int, int], Y_true: Labels = None) -> Floats:
+    """Check that ``scores`` can order the labels; infinite scores can, NaN cannot.
+
+    The columns of a frame follow those of the truth, if that is a frame.
+    """
+    scores = in_order_of(Y_true, scores)
     if sparse.issparse(scores):
         raise TypeError(
             "scores is sparse, expected a dense array: a missing cell has no place in a ranking; "

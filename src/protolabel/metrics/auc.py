@@ -34,7 +34,7 @@ def macro_auc(Y_true: Labels, scores: ArrayLike) -> float:
     1.0
     """
     truth = as_indicator(Y_true, "Y_true")
-    areas = label_auc(truth, as_scores(scores, truth.shape))
+    areas = label_auc(truth, as_scores(scores, truth.shape, Y_true))
     known = areas[~np.isnan(areas)]
     return float(known.mean()) if known.size else _undefined("No label")
 
@@ -61,7 +61,7 @@ def micro_auc(Y_true: Labels, scores: ArrayLike) -> float:
     0.75
     """
     truth = as_indicator(Y_true, "Y_true")
-    checked = as_scores(scores, truth.shape)
+    checked = as_scores(scores, truth.shape, Y_true)
     if truth.nnz in (0, checked.size):
         return _undefined("Not one cell")
     return float(roc_auc_score((truth != 0).toarray().ravel(), _orderable(checked).ravel()))

@@ -101,7 +101,7 @@ class StreamingEvaluation:
             Larger means more relevant.
         """
         truth, predicted = as_indicator_pair(Y_true, Y_pred)
-        ranking = rank_statistics(truth, as_scores(scores, truth.shape))
+        ranking = rank_statistics(truth, as_scores(scores, truth.shape, Y_true))
         labels = label_counts(truth, predicted)
         if self._labels is not None and self._labels.true.shape != labels.true.shape:
             raise ValueError(

@@ -77,7 +77,7 @@ def label_report(
     counts = label_counts(truth, predicted)
     areas = np.full(n_labels, np.nan)
     if scores is not None:
-        areas = label_auc(truth, as_scores(scores, truth.shape))
+        areas = label_auc(truth, as_scores(scores, truth.shape, Y_true))
     lines = zip(names, counts.true, counts.predicted, counts.hits, areas, strict=True)
     return tuple(
         LabelReport(

@@ -232,7 +232,7 @@ def _mean_of(metric: str, Y_true: Labels, scores: ArrayLike, edge: str) -> float
     """Check the input and average one of the four metrics."""
     check_edge(edge)
     truth = as_indicator(Y_true, "Y_true")
-    ranking = rank_statistics(truth, as_scores(scores, truth.shape))
+    ranking = rank_statistics(truth, as_scores(scores, truth.shape, Y_true))
     return mean_over_rows(getattr(ranking, metric), ranking.has_problem, edge)
 
 

@@ -212,7 +212,7 @@ def _checked(Y_true: Labels, scores: ArrayLike, k: int) -> tuple[Indicator, Floa
     truth = as_indicator(Y_true, "Y_true")
     if not 1 <= k <= truth.shape[1]:
         raise ValueError(f"k is {k}, expected between 1 and the {truth.shape[1]} labels.")
-    return truth, as_scores(scores, truth.shape)
+    return truth, as_scores(scores, truth.shape, Y_true)
 
 
 def _shares_of_top(k: int) -> NDArray[np.float64]:

@@ -135,7 +135,9 @@ def _even(graph: GraphBuilder, features: str, columns: TableColumns) -> str:
     if not len(columns.code):
         return even
     coded = graph.apply("Gather", features, graph.constant(columns.code_feature), axis=1)
-    indicators = graph.apply("Equal", coded, graph.constant(columns.code))
+    # The file takes single precision, in which a code is the number nearest to it.
+    codes = columns.code.astype(np.float32).astype(np.float64)
+    indicators = graph.apply("Equal", coded, graph.constant(codes))
     return graph.apply("Concat", even, graph.cast(indicators, np.float64), axis=1)
 
 

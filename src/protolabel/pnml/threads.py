@@ -11,9 +11,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from threadpoolctl import threadpool_limits
 
+# Whatever is solved for fewer rows is done before threads have found each other.
+_MIN_ROWS_OF_THREADS = 1000
 # About ten milliseconds of one core.
 MIN_FLOPS_OF_THREADS = 1e9
+
+
+@contextmanager
+def threads_worth_rows(n_rows: int) -> Iterator[None]:
+    """Solve systems of so many rows on one thread of each library, or on all where they are many.
+
+    Beside a busy process, threads of a small system spin longer than one thread computes.
+    """
+    if n_rows >= _MIN_ROWS_OF_THREADS:
+        yield
+        return
+    with threadpool_limits(1), threads_worth(0):
+        yield
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.lines import iter_lines, problem_at
 
 _DELIMITERS = ("\t", ",", ";", "|")
+# A quote that is never closed must not have the whole file read.
+_MOST_LINES_OF_A_ROW = 100
 _BLOCK_ROWS = 1000
 _BLOCK_CELLS = 65_536
 
@@ -54,13 +56,28 @@ def open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimit
     if first is None or not first.strip():
         raise problem_at(path, 1, "expected the names of the columns, received an empty line")
     if delimiter is None:
-        second = next(lines, None)
-        delimiter = _find_delimiter(first, second)
-        lines = lines if second is None else chain([second], lines)
+        read = [first]
+        names = _one_row(read, lines)
+        n_header = len(read)
+        below = next(lines, None)
+        read += [] if below is None else [below]
+        second = None if below is None else _one_row(read, lines, n_header)
+        delimiter = _find_delimiter(names, second)
+        lines = chain(read[1:], lines)
     rows = _csv_rows(path, first, lines, delimiter)
     _, cells = next(rows)
     header = [cell.strip() for cell in cells]
     return CsvTable(header, _csv_blocks(path, header, rows, delimiter), delimiter)
+
+
+def _one_row(read: list[str], lines: Iterator[str], start: int = 0) -> str:
+    """The row that begins with a line that was read; a quoted cell may run over several lines."""
+    while "\n".join(read[start:]).count('"') % 2 and len(read) - start < _MOST_LINES_OF_A_ROW:
+        following = next(lines, None)
+        if following is None:
+            break
+        read.append(following)
+    return "\n".join(read[start:])
 
 
 def _find_delimiter(first: str, second: str | None) -> str:
@@ -68,7 +85,8 @@ def _find_delimiter(first: str, second: str | None) -> str:
 
     def n_cells(line: str, delimiter: str) -> int:
         try:
-            return len(next(csv.reader([line], delimiter=delimiter), []))
+            row = csv.reader(line.splitlines(keepends=True), delimiter=delimiter)
+            return len(next(row, []))
         except csv.Error:
             return 0  # The line is refused with its number when it is read.
 

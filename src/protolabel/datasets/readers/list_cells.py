@@ -16,6 +16,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
+_SET = re.compile(r"""\{\s*['"].*['"]\s*\}|\(\s*['"].*['"]\s*,?\s*\)|\(\)""", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 _NOTHING = frozenset({"none", "null", "nan"})
 
@@ -35,6 +36,11 @@ def parse_list(cell: str) -> list[str] | None:
     (['calm', "it's"], [], None)
     """
     text = cell.strip()
+    if text == "set()":
+        return []
+    # Sets and tuples of Python; without quotes, brackets of these kinds may be part of a tag.
+    if _SET.fullmatch(text) is not None:
+        text = f"[{text[1:-1]}]"
     if not (text.startswith("[") and text.endswith("]") and len(text) > 1):
         return None
     try:

@@ -39,6 +39,8 @@ TAG_COLUMN_NAMES = ("tags", "labels", "topics", "categories", "tag", "label")
 _ROW_NUMBERS = "it numbers the rows"
 # Fewer rows may well have rising numbers that say something of them.
 _MIN_NUMBERED_ROWS = 10
+# A column of so many numbers, and a few words, is one of numbers with mistakes in it, not of codes.
+_SHARE_OF_NUMBERS, _MOST_NUMBERS_OF_A_CODE = 0.8, 12
 _IDENTIFIER_NAMES = frozenset({"", "id", "index", "row", "row_id", "unnamed: 0"})
 
 
@@ -233,7 +235,29 @@ class TableBuilder:
         if {token.lower() for token in distinct} <= TRUTH_WORDS.keys():
             self.notes.append(f"column {name!r} was encoded as 1 for yes and 0 for no")
             return NumberColumn(name, is_truth=True)
+        self._check_words(name, tokens)
         return CategoryColumn(name, self.options.max_categories)
+
+    def _check_words(self, name: str, tokens: Sequence[str]) -> None:
+        """Refuse a column of numbers with some cells that are none, which would lose its order."""
+        words, numbers, n_numbers = [], set(), 0
+        for row, token in enumerate(tokens):
+            text = token.strip()
+            if is_number(text, decimal_comma=self.decimal_commas):
+                numbers.add(text)
+                n_numbers += 1
+            elif not is_missing(text):
+                words.append((row, text))
+        if len(numbers) > _MOST_NUMBERS_OF_A_CODE and n_numbers >= _SHARE_OF_NUMBERS * (
+            n_numbers + len(words)
+        ):
+            row, text = words[0]
+            raise TokenError(
+                row,
+                f"{text[:40]!r} in column {name!r} is not a number, and {n_numbers} other cells of "
+                "the first rows are; correct it, leave it empty if the value is unknown, or name "
+                "the column as categorical or drop it (categorical=, drop=; --categorical, --drop)",
+            )
 
     def _labels(self) -> tuple[Any, tuple[str, ...]]:
         """Return the label matrix and the names of its columns."""
