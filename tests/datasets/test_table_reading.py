@@ -97,6 +97,18 @@ def test_a_cell_among_numbers_that_is_none_is_refused_wherever_it_stands(
     assert f"price={cell}" in asked.feature_names
 
 
+def test_marks_of_thousands_beside_decimal_commas_are_refused(tmp_path: Path) -> None:
+    for sales in ("2.574", "1.000"):
+        path = write(tmp_path, f"sales;y;dear\n{sales};42,20;1\n299;61,46;0\n")
+        with pytest.raises(DatasetError, match=r"points in column 'sales' may be marks of thous"):
+            read_dataset(path, labels=["dear"])
+    for sales in ("0.574", "2.5", "1e3"):
+        path = write(tmp_path, f"sales;y;dear\n{sales};42,20;1\n299;61,46;0\n")
+        assert read_quietly(path, labels=["dear"]).X[0].tolist() == [float(sales), 42.2]
+    path = write(tmp_path, "sales;y;dear\n2.574;42.20;1\n299;61.46;0\n")
+    assert read_quietly(path, labels=["dear"]).X[0].tolist() == [2.574, 42.2]
+
+
 def test_a_few_numbers_beside_words_are_codes(tmp_path: Path) -> None:
     path = write(tmp_path, numbered([k % 6 for k in range(60)], row=7, cell="other"))
     assert "price=other" in read_quietly(path, labels=["dear"]).feature_names

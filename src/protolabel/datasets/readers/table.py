@@ -142,6 +142,7 @@ class TableBuilder:
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
         self.columns = [_settled(column) for column in self.columns]
+        self._check_marks()
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -176,6 +177,20 @@ class TableBuilder:
                     1,
                     f"column {name!r} is to hold labels and to be dropped; name it once",
                 )
+
+    def _check_marks(self) -> None:
+        """Refuse points that are marks of thousands where other columns have decimal commas."""
+        numbers = [column for column in self.columns if isinstance(column, NumberColumn)]
+        commas = [column.name for column in numbers if column.has_commas]
+        thousands = [column.name for column in numbers if column.may_have_thousands]
+        if commas and thousands:
+            raise problem_at(
+                self.path,
+                1,
+                f"all points in column {thousands[0]!r} may be marks of thousands, as column "
+                f"{commas[0]!r} has decimal commas; write the numbers of all columns in one way, "
+                "without marks of thousands, or drop the column (drop=, --drop)",
+            )
 
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:

@@ -10,6 +10,7 @@ TRUTH_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 
 _INFINITE = re.compile(r"[-+]?(?:inf|infinity|∞)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 # What programs make of whole numbers beside blanks; ,000 would be a thousand.
 _WHOLE = re.compile(r"([-+]?\d+)(?:\.0*|,0)", re.ASCII)
 
@@ -45,11 +46,17 @@ class NumberParser:
         self._name = name
         self._decimal_commas = decimal_commas
         self._mark = ""
+        self._has_fractions = False
 
     @property
     def has_commas(self) -> bool:
         """Whether numbers with a decimal comma were found."""
         return self._mark == ","
+
+    @property
+    def may_have_thousands(self) -> bool:
+        """Whether every point that was found may be a mark of thousands, as in 2.574."""
+        return self._mark == "." and not self._has_fractions
 
     def parse(self, row: int, token: str) -> float | None:
         """The number that a stripped token is, None if it is none."""
@@ -64,6 +71,8 @@ class NumberParser:
                 "or drop the column (drop=, --drop)",
             )
         self._mark = self._mark or mark
+        if mark == "." and _THOUSANDS.fullmatch(token) is None:
+            self._has_fractions = True
         return float(token.replace(",", "."))
 
 

@@ -65,6 +65,11 @@ class NumberColumn(TableColumn):
         """Whether numbers with a decimal comma were found."""
         return self._parser.has_commas
 
+    @property
+    def may_have_thousands(self) -> bool:
+        """Whether every point that was found may be a mark of thousands."""
+        return self._parser.may_have_thousands
+
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of tokens."""
         self.values.append([self._number(row, token.strip()) for row, token in enumerate(tokens)])
