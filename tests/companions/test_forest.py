@@ -31,6 +31,31 @@ def test_leaves_are_those_of_scikit_learn(labelled_rows):
     assert np.array_equal(trees.leaves(sp.csr_array(X_new)), trees.leaves(X_new))
 
 
+def test_thresholds_stand_off_values_on_a_grid():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.integers(0, 9, size=(200, 3)) / 10, np.full((200, 1), 0.7)], axis=1)
+    X = 3.7 * X - 1.1
+    targets = rng.integers(0, 2, size=(200, 2))
+    grown = RandomForestRegressor(20, max_features=1, random_state=0).fit(X[:120], targets[:120])
+    trees = Trees.of([estimator.tree_ for estimator in grown.estimators_])
+    moved = trees.off_the_values(X)
+    assert np.array_equal(moved.leaves(X), trees.leaves(X))
+    assert abs(moved.threshold - trees.threshold).max() <= 2e-5
+    shaken = [X + sign * 1e-6 for sign in (-1, 1)]
+    assert all(np.array_equal(moved.leaves(other), trees.leaves(X)) for other in shaken)
+    assert not all(np.array_equal(trees.leaves(other), trees.leaves(X)) for other in shaken)
+
+
+def test_a_forest_takes_rows_in_single_precision_for_what_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 9, size=(200, 5)) / 10
+    Y = sp.csr_array((X[:, :2] > 0.35).astype(int))
+    scale = 2 / 0.3
+    model, _ = fit_forest(scale * X, Y, np.random.default_rng(0), n_trees=50)
+    single = scale * X.astype(np.float32).astype(np.float64)
+    assert np.array_equal(model.scores(single), model.scores(scale * X))
+
+
 @pytest.mark.parametrize("largest_shares", [0, 4])
 def test_votes_equal_the_mean_over_the_trees_with_one_vote_for_the_prior(
     monkeypatch, labelled_rows, largest_shares

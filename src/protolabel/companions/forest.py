@@ -94,6 +94,8 @@ def fit_forest(
         trees, draws = _grown(X, targets, n_trees, seed, n_jobs)
     else:
         trees, draws = _grown_by_groups(X, targets, n_trees, seed, n_jobs, groups)
+    if not sp.issparse(X):
+        trees = trees.off_the_values(X)
     leaves = trees.leaves(X)
     forest = Forest(
         trees=trees,
