@@ -51,20 +51,14 @@ def _measure_epochs(quick: bool) -> Iterator[Ratio]:
             at_least=0.5,
             figures={"epoch s": median(times), "least s": median(least), "GF": flops / 1e9},
         )
-        yield ratio_of(
-            f"{name}: multiple / single",
-            slow,
-            times,
-            at_most=1.5,
-            figures={"multiple s": median(slow), "single s": median(times)},
-        )
-        yield ratio_of(
-            f"{name}: multiple, held for {_HELD_STEPS} steps / single",
-            slow_held,
-            times,
-            at_most=1.5,
-            figures={"multiple s": median(slow_held), "single s": median(times)},
-        )
+        for what, seconds in (("", slow), (f", held for {_HELD_STEPS} steps", slow_held)):
+            yield ratio_of(
+                f"{name}: multiple{what} / single",
+                seconds,
+                times,
+                at_most=1.5,
+                figures={"multiple s": median(seconds), "single s": median(times)},
+            )
 
 
 if __name__ == "__main__":

@@ -131,9 +131,8 @@ def test_no_row_is_scored_by_a_model_that_saw_it(cv):
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(80.0), rng.normal(size=80)])
     Y = (rng.random((80, 3)) < 0.4).astype(int)
-    held_out = held_out_scores(
-        RefusesKnownRows(), X, Y, encode_targets(Y), cv=cv, random_state=0, n_jobs=None
-    )
+    model = ThresholdedClassifier(RefusesKnownRows(), cv=cv, random_state=0)
+    held_out = held_out_scores(model, X, Y, encode_targets(Y), None)
     assert_array_equal(held_out.scores[:, 0], held_out.rows)
     if cv == 4:
         assert_array_equal(np.sort(held_out.rows), np.arange(80))

@@ -251,6 +251,10 @@ def test_columns_of_frames_go_by_their_names(as_frame):
     for metric in (ours.macro_auc, ours.ranking_loss):
         value = metric(truth.to_numpy(), scores.to_numpy())
         assert metric(as_frame(truth), turned) == pytest.approx(value)
+    likely = scores.rank(pct=True)
+    error = ours.expected_calibration_error(truth.to_numpy(), likely.to_numpy())
+    by_name = ours.expected_calibration_error(as_frame(truth), as_frame(likely[list("cab")]))
+    assert by_name == pytest.approx(error)
     unnamed = pd.DataFrame(scores.to_numpy())
     assert ours.evaluate(truth, unnamed > 0, unnamed) == expected
 

@@ -61,22 +61,14 @@ def fit_on_all_rows(wrapper: Any, X: Any, y: Any) -> tuple[Targets, Any]:
 
 
 def held_out_scores(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    targets: Targets,
-    *,
-    cv: Any,
-    random_state: Any,
-    n_jobs: int | None,
-    groups: ArrayLike | None = None,
+    wrapper: Any, X: Any, y: Any, targets: Targets, groups: ArrayLike | None
 ) -> HeldOutScores:
-    """Fit a clone per inner fold and score the rows of that fold."""
+    """Fit a clone of the wrapped estimator per inner fold and score the rows of that fold."""
     n_samples, n_labels = targets.matrix.shape
     (X,) = indexable(X)
-    splits = list(_splits(X, targets, cv, random_state, groups))
-    parts: list[NDArray[np.float64]] = Parallel(n_jobs=n_jobs)(
-        delayed(_score_fold)(estimator, X, y, train=train, test=test, n_labels=n_labels)
+    splits = list(_splits(X, targets, wrapper.cv, wrapper.random_state, groups))
+    parts: list[NDArray[np.float64]] = Parallel(n_jobs=wrapper.n_jobs)(
+        delayed(_score_fold)(wrapper.estimator, X, y, train=train, test=test, n_labels=n_labels)
         for train, test in splits
     )
     rows = np.concatenate([test for _, test in splits])

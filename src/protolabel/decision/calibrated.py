@@ -108,16 +108,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseE
         with all_or_nothing(self):
             targets, passed_on = fit_on_all_rows(self, X, y)
             self._kind = targets.kind
-            held_out = held_out_scores(
-                self.estimator,
-                X,
-                passed_on,
-                targets,
-                cv=self.cv,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-                groups=groups,
-            )
+            held_out = held_out_scores(self, X, passed_on, targets, groups)
             self.calibration_: LabelCalibration = fit_calibration(
                 held_out.scores,
                 targets.matrix[held_out.rows],

@@ -142,16 +142,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator)
                 np.full(n_labels, float(self.threshold) if self.rule == "fixed" else 0.0)
             )
             if self._kind == "multilabel" and self.rule != "fixed":
-                held_out = held_out_scores(
-                    self.estimator,
-                    X,
-                    passed_on,
-                    targets,
-                    cv=self.cv,
-                    random_state=self.random_state,
-                    n_jobs=self.n_jobs,
-                    groups=groups,
-                )
+                held_out = held_out_scores(self, X, passed_on, targets, groups)
                 self.rule_ = tune_thresholds(
                     self.rule,
                     held_out.scores,

@@ -81,9 +81,8 @@ def _as_numbers(cells: NDArray[Any], name: str) -> Floats:
 def in_order_of(Y_true: Labels, other: Any) -> Any:
     """Columns of a frame in the order that those of another have, where both have the same."""
     names, others = (list(getattr(frame, "columns", [])) for frame in (Y_true, other))
-    if names == others or len(set(names)) < len(names) or set(names) != set(others):
-        return other
-    return other[names] if len(others) == len(names) else other
+    are_same = set(names) == set(others) and len(set(names)) == len(names) == len(others)
+    return other[names] if are_same and names != others else other
 
 
 def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indicator]:
@@ -98,7 +97,7 @@ def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indica
     return truth, predicted
 
 
-def as_scores(scores: ArrayLike, shape: tuple[int, int], Y_true: Labels = None) -> Floats:
+def as_scores(scores: ArrayLike, shape: tuple[int, int], Y_true: Labels) -> Floats:
     """Check that ``scores`` can order the labels; infinite scores can, NaN cannot.
 
     The columns of a frame follow those of the truth, if that is a frame.

@@ -64,7 +64,7 @@ def reliability_curve(
     array([0., 1.])
     """
     truth = as_indicator(Y_true, "Y_true")
-    values = _as_probabilities(probabilities, truth.shape)
+    values = _as_probabilities(probabilities, truth.shape, Y_true)
     return _curve(truth.toarray().ravel(), values.ravel(), n_bins, strategy)
 
 
@@ -103,7 +103,7 @@ def expected_calibration_error(
     0.1
     """
     truth = as_indicator(Y_true, "Y_true")
-    values = _as_probabilities(probabilities, truth.shape)
+    values = _as_probabilities(probabilities, truth.shape, Y_true)
     dense = truth.toarray()
     if average == "micro":
         return _curve(dense.ravel(), values.ravel(), n_bins, strategy).error
@@ -136,9 +136,11 @@ def _curve(
     return ReliabilityCurve(predicted, observed, counts[filled])
 
 
-def _as_probabilities(probabilities: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+def _as_probabilities(
+    probabilities: ArrayLike, shape: tuple[int, int], Y_true: Labels
+) -> NDArray[np.float64]:
     """Check that the scores are probabilities."""
-    values = as_scores(probabilities, shape).astype(np.float64)
+    values = as_scores(probabilities, shape, Y_true).astype(np.float64)
     if values.min() < 0 or values.max() > 1:
         raise ValueError(
             f"probabilities lie between {values.min():.3g} and {values.max():.3g}, expected "

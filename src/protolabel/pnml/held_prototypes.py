@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from torch import Tensor
-
 from protolabel.pnml.prototypes import PrototypeSet
 
 
@@ -60,9 +58,5 @@ class HeldPrototypes:
         self._held = PrototypeSet(prototypes.positions.detach(), prototypes.log_weights)
         positions = prototypes.positions.view_as(prototypes.positions)  # a node of our own
         if positions.requires_grad:
-            positions.register_hook(lambda gradient: _times(gradient, n_steps))
+            positions.register_hook(lambda gradient: gradient * n_steps)
         return PrototypeSet(positions, prototypes.log_weights)
-
-
-def _times(gradient: Tensor, n_steps: int) -> Tensor:
-    return gradient * n_steps
