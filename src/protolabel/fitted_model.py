@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions.forest import Forest
 from protolabel.companions.fusion import Fusion
-from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.companions.prototype_forest import PrototypeForest
+from protolabel.companions.tasks import Companion
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.pnml.callbacks import EpochRecord
 from protolabel.pnml.network import PrototypeNetwork
@@ -22,7 +21,6 @@ from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.preprocessing.features import FeatureScaler
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
-Companion = KernelRidge | Forest | PrototypeForest
 
 _ROWS_IN_CACHE = 512
 

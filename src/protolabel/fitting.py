@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -15,29 +14,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from joblib import cpu_count
 
-from protolabel.companions.forest import fit_forest
 from protolabel.companions.fusion import fit_fusion
-from protolabel.companions.kernel_ridge import fit_kernel_ridge
-from protolabel.companions.prototype_forest import fit_prototype_forest
+from protolabel.companions.tasks import Fitted, companion_tasks
 from protolabel.datasets.matrix_digest import matrix_digest
 from protolabel.decision.decision_rule import DecisionRule
 from protolabel.decision.tuning import Objective, RuleName, check_rule, tune_thresholds
 from protolabel.distillation import student_settings, train_student
-from protolabel.fitted_model import Companion, FittedModel
-from protolabel.pnml.callbacks import Callback
+from protolabel.fitted_model import FittedModel
+from protolabel.pnml.callbacks import Callback, EpochRecord
 from protolabel.pnml.checkpoint import Checkpoints
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import FeatureRows, feature_rows
 from protolabel.pnml.scoring import NetworkScorer
 from protolabel.pnml.settings import PNMLSettings
-from protolabel.pnml.threads import threads_worth_rows
 from protolabel.pnml.trainer import Trainer, TrainingData
 from protolabel.preprocessing.features import FeatureScaler, Scaling
 from protolabel.preprocessing.labels import is_constant_label
 from protolabel.preprocessing.splits import iterative_stratification
 from protolabel.row_groups import Groups, groups_at, n_groups
+from protolabel.threads import (
+    are_worth_threads,
+    one_thread_of_blas,
+    side_by_side,
+    threads_worth_rows,
+    usable_threads,
+)
 from protolabel.training_table import (
     MIN_JUDGED_ROWS,
     TrainingTable,
@@ -152,21 +154,26 @@ def fit_model(
         generator=torch.Generator().manual_seed(options.seed),
     ).to(device)
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
-    history = Trainer(network, data, training_generator, callbacks, checkpoints).fit()
+    trainer = Trainer(network, data, training_generator, callbacks, checkpoints)
     if not has_unseen:
-        return FittedModel(network, scaler, plain, history)
+        return FittedModel(network, scaler, plain, trainer.fit())
+    judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
+    Y_judged = Y_train[judged]
+    tasks: list[Callable[[int], Fitted]] = []
+    if options.n_landmarks or options.n_trees:
+        X_judged, groups = table.scaled(judged), groups_at(groups, judged)
+        sizes = {"n_landmarks": options.n_landmarks, "n_trees": options.n_trees}
+        tasks = companion_tasks(X_judged, Y_judged, rng, groups=groups, **sizes)
+    history, fitted = _train_beside(trainer, tasks)
     with threads_worth_rows(Y_train.shape[0]):
-        judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
         scores = _out_of_fold_scores(network, table.rows, folds, judged)
-        Y_judged, fusion = Y_train[judged], None
-        companions: tuple[Companion, ...] = ()
+        fusion = None
         shifts_of_prior: np.ndarray | float = 0.0
         shifts_of_order: np.ndarray | float = 0.0
-        if options.n_landmarks or options.n_trees:
-            X_judged, groups = table.scaled(judged), groups_at(groups, judged)
-            companions, companion_scores = _fit_companions(X_judged, Y_judged, options, rng, groups)
-            learners = [scores, *companion_scores]
-            fusion = fit_fusion(learners, Y_judged, rng, groups)
+        if fitted:
+            learners = [scores, *(unseen for _, unseen in fitted)]
+            with one_thread_of_blas():
+                fusion = fit_fusion(learners, Y_judged, rng, groups)
             scores, shifts_of_prior = fusion.combine(learners), fusion.shifts
             if not options.compact:  # A student learns from labels, too, which are not moved.
                 fusion, scores = fusion.refined(scores, Y_judged, rng, groups)
@@ -174,7 +181,21 @@ def fit_model(
         decision = _tuned_decision(scores, shifts_of_prior, shifts_of_order, Y_judged, options, rng)
     if options.compact:
         return student(decision, scores, judged)
+    companions = tuple(companion for companion, _ in fitted)
     return FittedModel(network, scaler, decision, history, companions, fusion)
+
+
+def _train_beside(
+    trainer: Trainer, tasks: list[Callable[[int], Fitted]]
+) -> tuple[tuple[EpochRecord, ...], Fitted]:
+    """Train networks, and fit companions: beside them where steps leave threads to others."""
+    beside, after = tasks, []
+    if are_worth_threads(trainer.flops_of_step):
+        beside, after = [], tasks
+    n_threads = usable_threads()
+    history, *found = side_by_side([lambda _: trainer.fit(), *beside], n_threads)
+    found += side_by_side(after, n_threads)
+    return history, [one for companions in found for one in companions]
 
 
 def _compact_model(
@@ -308,23 +329,6 @@ def _out_of_fold_scores(
         scorer = NetworkScorer(network, [member])
         scores[own] = scorer.scores(rows.take(index)).cpu().numpy()
     return scores
-
-
-def _fit_companions(
-    X: Matrix, Y: sp.csr_array, options: FitOptions, rng: np.random.Generator, groups: Groups
-) -> tuple[tuple[Companion, ...], list[np.ndarray]]:
-    """The learners beside the network, and the scores of their training rows without them."""
-    fitted: list[tuple[Companion, np.ndarray]] = []
-    if options.n_landmarks:
-        fitted.append(fit_kernel_ridge(X, Y, rng, n_landmarks=options.n_landmarks, groups=groups))
-    if options.n_trees:
-        is_sparse = sp.issparse(X)
-        n_jobs = min(torch.get_num_threads(), cpu_count())
-        n_random = math.ceil(options.n_trees / 2) if is_sparse else options.n_trees
-        fitted.append(fit_forest(X, Y, rng, n_trees=n_random, n_jobs=n_jobs, groups=groups))
-        if is_sparse:
-            fitted.append(fit_prototype_forest(X, Y, rng, n_trees=options.n_trees, groups=groups))
-    return tuple(model for model, _ in fitted), [scores for _, scores in fitted]
 
 
 def _tuned_decision(

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
-from protolabel.companions import kernel_ridge, relevance
+from protolabel.companions import kernel_ridge, kernel_rows, relevance
 from protolabel.companions.kernel_ridge import fit_kernel_ridge, log_odds
 from protolabel.companions.relevance import ColumnWeights
 from protolabel.preprocessing.features import FeatureScaler
@@ -104,7 +104,7 @@ def test_a_row_that_shares_nothing_with_the_landmarks_has_a_value(labelled_rows)
 
 
 def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeypatch):
-    monkeypatch.setattr(kernel_ridge, "MAX_ROWS", 40)
+    monkeypatch.setattr(kernel_rows, "MAX_ROWS", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     Y = sp.csr_array((X > 0).astype(int))
@@ -117,7 +117,7 @@ def test_rows_beyond_the_limit_are_scored_by_a_model_that_never_saw_them(monkeyp
 
 @pytest.mark.usefixtures("distance")
 def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_rows):
-    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_RIDGE", 30)
+    monkeypatch.setattr(kernel_rows, "ROWS_FOR_RIDGE", 30)
     X, Y = labelled_rows
     model, _ = fit_kernel_ridge(X, sp.csr_array(Y), np.random.default_rng(0))
     assert model.landmarks.shape == X.shape
@@ -127,7 +127,7 @@ def test_a_ridge_chosen_on_part_of_the_rows_serves_all(monkeypatch, labelled_row
 
 def test_distances_are_absolute_for_dense_rows_up_to_a_number_of_cells(monkeypatch, labelled_rows):
     X, Y = labelled_rows
-    monkeypatch.setattr(kernel_ridge, "_ROWS_FOR_PRECISION", 50)
+    monkeypatch.setattr(kernel_rows, "ROWS_FOR_PRECISION", 50)
     for limit, n_landmarks, expected in (
         (60 * 4, 60, "absolute"),
         (60 * 4 - 1, 60, "squared"),

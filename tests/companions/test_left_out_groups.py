@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from protolabel.companions import fusion, kernel_ridge
+from protolabel.companions import fusion, kernel_rows
 from protolabel.companions.forest import fit_forest
 from protolabel.companions.kernel_choice import KernelChoice
 from protolabel.companions.kernel_ridge import fit_kernel_ridge
@@ -59,7 +59,7 @@ def test_trees_are_the_same_with_any_number_of_threads(secrets, monkeypatch):
 
 def test_rows_beyond_the_most_are_of_other_groups(secrets, monkeypatch):
     X, Y, groups = secrets
-    monkeypatch.setattr(kernel_ridge, "MAX_ROWS", 50)
+    monkeypatch.setattr(kernel_rows, "MAX_ROWS", 50)
     _, scores = fit_kernel_ridge(X, Y, np.random.default_rng(0), groups=groups)
     present = Y.toarray().astype(bool)
     assert scores[present].max() < -2

@@ -311,7 +311,7 @@ def test_small_steps_run_on_one_thread(trainer_for, monkeypatch, least, n_thread
         def on_epoch_end(self, record):
             self.seen = torch.get_num_threads()
 
-    monkeypatch.setattr("protolabel.pnml.threads.MIN_FLOPS_OF_THREADS", least)
+    monkeypatch.setattr("protolabel.threads.MIN_FLOPS_OF_THREADS", least)
     watch, before = Watch(), torch.get_num_threads()
     torch.set_num_threads(3)
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from protolabel.companions.kernel_features import LARGEST_LEVERAGE
 from protolabel.companions.left_out import solved_by_groups
@@ -94,8 +94,14 @@ class ExactKernel:
             self._kernel = None
         system[np.diag_indices_from(system)] += ridge
         root = _inverse_root(system)
-        on_root = root @ np.column_stack([self.targets, np.ones(len(root))]).astype(root.dtype)
-        solved = (root.T @ on_root).astype(np.float64)
+        right = np.ones((len(root), self.targets.shape[1] + 1), root.dtype, order="F")
+        right[:, :-1] = self.targets
+        # Half of the products are with zeros, and those of NumPy would wake threads of their own
+        # beside those of SciPy, which still wait for work.
+        multiply = blas.get_blas_funcs("trmm", (root,))
+        on_root = multiply(1.0, root, right, lower=True, overwrite_b=True)
+        solved = multiply(1.0, root, on_root, lower=True, trans_a=True, overwrite_b=True)
+        solved = solved.astype(np.float64)
         by_targets, by_ones = solved[:, :-1], solved[:, -1]
         total = by_ones.sum()
         intercept = by_ones @ self.targets / total

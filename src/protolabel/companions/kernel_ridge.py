@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from protolabel.companions import MAX_ROWS
 from protolabel.companions.exact_kernel import ExactKernel
 from protolabel.companions.kernel_choice import RIDGES, KernelChoice, best_of_grid, descend
 from protolabel.companions.kernel_features import KernelFeatures, precision_of
+from protolabel.companions.kernel_rows import KernelRows
 from protolabel.companions.label_priors import label_shares
 from protolabel.companions.relevance import ColumnWeights, column_weights
 from protolabel.companions.row_distances import (
@@ -34,15 +34,11 @@ from protolabel.companions.row_distances import (
     weighted_rows,
 )
 from protolabel.companions.sparse_rows import part_of
-from protolabel.row_groups import Groups, groups_at, shuffled_rows
+from protolabel.row_groups import Groups, groups_at
+from protolabel.threads import threads_worth_rows
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
-# Rows that decide the precision: enough for its coarse grid, and cheap.
-_ROWS_FOR_PRECISION = 1000
-# Rows that decide the ridge where all are landmarks: few enough to factorise several times.
-_ROWS_FOR_RIDGE = 3000
-_ROWS_FOR_DISTANCE = 1000
 # Cells of landmarks whose absolute differences are summed for a row: .4 ms on one core.
 _MAX_CELLS_OF_ABSOLUTE = 2**20
 # Rows whose labels decided weights get scores by weights of others, which takes two regressions
@@ -164,29 +160,48 @@ def fit_kernel_ridge(
     >>> float(((scores > 0) == (X > 0)).mean()) > 0.9
     True
     """
-    if X.shape[0] > MAX_ROWS:
-        # The others only score: their labels are not needed, and their scores are honest.
-        return _fit_on_part(X, Y, rng, n_landmarks, groups)
+    rows = KernelRows.drawn(X.shape[0], n_landmarks, rng, groups)
+    return fit_to_rows(X, Y, rows, groups)
+
+
+def fit_to_rows(
+    X: Matrix, Y: sp.csr_array, rows: KernelRows, groups: Groups = None
+) -> tuple[KernelRidge, np.ndarray]:
+    """:func:`fit_kernel_ridge` with rows that were drawn before."""
+    with threads_worth_rows(len(rows.used)):
+        if len(rows.others) == 0:
+            return _fit(X, Y, rows, groups)
+        of_used = X[rows.used], Y[rows.used], rows, groups_at(groups, rows.used)
+        model, scores_of_used = _fit(*of_used)
+    # The others only score: their labels are not needed, and their scores are honest.
+    scores = np.empty(Y.shape)
+    scores[rows.used] = scores_of_used
+    scores[rows.others] = model.scores(X[rows.others])
+    return model, scores
+
+
+def _fit(
+    X: Matrix, Y: sp.csr_array, rows: KernelRows, groups: Groups
+) -> tuple[KernelRidge, np.ndarray]:
     targets = Y.toarray().astype(np.float64)
-    drawn = _some(X, _ROWS_FOR_DISTANCE, rng), _some(X, _ROWS_FOR_PRECISION, rng)
+    places = rows.landmarks
     # Precisions are chosen by distances of all pairs of some rows, however few the landmarks.
-    n_compared = min(max(n_landmarks, _ROWS_FOR_PRECISION), X.shape[0])
+    n_compared = max(len(places), len(rows.for_precision))
     is_absolute = not sp.issparse(X) and n_compared * X.shape[1] <= _MAX_CELLS_OF_ABSOLUTE
     distance: Distance = "absolute" if is_absolute else "squared"
-    precision, choice = _choose(X, targets, *drawn, groups, distance)
-    # A stream of its own: where weights do not help, all is as if they were not there.
-    found = column_weights(X, targets, choice, rng.spawn(1)[0], groups)
-    weights = None if found is None else found.weights
-    used = X
-    if weights is not None:
-        used = weighted_rows(X, weights)
-        precision, choice = _choose(used, targets, *drawn, groups, distance)
-    places = _some(X, n_landmarks, rng)
+    with threads_worth_rows(len(rows.for_precision)):
+        precision, choice = _choose(X, targets, rows, groups, distance)
+        found = column_weights(X, targets, choice, rows.stream, groups)
+        weights = None if found is None else found.weights
+        used = X
+        if weights is not None:
+            used = weighted_rows(X, weights)
+            precision, choice = _choose(used, targets, rows, groups, distance)
     if len(places) < X.shape[0]:
         regression = _regression(used, places, precision, targets, groups, distance)
         ridge = min(RIDGES, key=regression.error)
     else:
-        some = _some(X, _ROWS_FOR_RIDGE, rng)
+        some = rows.for_ridge
         kernel = own_kernel(used[some], precision, precision_of(len(some)), distance)
         regression = ExactKernel(kernel, targets[some], groups_at(groups, some))
         ridge = descend(regression.error, RIDGES, start=RIDGES.index(choice.ridge))
@@ -200,10 +215,10 @@ def fit_kernel_ridge(
     )
     values = regression.leave_one_out(ridge).astype(np.float64)
     if found is not None and _fits_its_own(np.square(values - targets), found):
-        for rows, of_others in found.by_others:
+        for had_say, of_others in found.by_others:
             weighted = weighted_rows(X, of_others)
             unseen = _at_choice(weighted, places, choice, targets, groups)
-            values[rows] = unseen.leave_one_out(ridge)[rows]
+            values[had_say] = unseen.leave_one_out(ridge)[had_say]
     return model, log_odds(values, softness)
 
 
@@ -218,39 +233,16 @@ def _fits_its_own(errors: np.ndarray, found: ColumnWeights) -> bool:
 
 
 def _choose(
-    X: Matrix,
-    targets: np.ndarray,
-    for_distance: np.ndarray,
-    for_precision: np.ndarray,
-    groups: Groups,
-    distance: Distance,
+    X: Matrix, targets: np.ndarray, rows: KernelRows, groups: Groups, distance: Distance
 ) -> tuple[float, KernelChoice]:
     """The precision and ridge of the smallest error on some rows."""
-    some = X[for_distance]
+    some = X[rows.for_distance]
     unit = unit_of_precision(some, own_distances(some, distance=distance), distance)
-    distances = own_distances(X[for_precision], distance=distance)
-    some_groups = groups_at(groups, for_precision)
-    choice = best_of_grid(distances, targets[for_precision], unit, some_groups, distance)
+    deciding = rows.for_precision
+    distances = own_distances(X[deciding], distance=distance)
+    some_groups = groups_at(groups, deciding)
+    choice = best_of_grid(distances, targets[deciding], unit, some_groups, distance)
     return unit * choice.factor, choice
-
-
-def _fit_on_part(
-    X: Matrix, Y: sp.csr_array, rng: np.random.Generator, n_landmarks: int, groups: Groups
-) -> tuple[KernelRidge, np.ndarray]:
-    order = shuffled_rows(X.shape[0], groups, rng)
-    n_used = MAX_ROWS
-    if groups is not None:
-        # The last group that begins among them may not be there as a whole.
-        begins = np.flatnonzero(np.diff(groups[order[: MAX_ROWS + 1]])) + 1
-        n_used = int(begins[-1]) if len(begins) else MAX_ROWS
-    used, others = np.sort(order[:n_used]), np.sort(order[n_used:])
-    model, used_scores = fit_kernel_ridge(
-        X[used], Y[used], rng, n_landmarks=n_landmarks, groups=groups_at(groups, used)
-    )
-    scores = np.empty(Y.shape)
-    scores[used] = used_scores
-    scores[others] = model.scores(X[others])
-    return model, scores
 
 
 def log_odds(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:
@@ -296,11 +288,6 @@ def _at_choice(
     """The same with a precision in units of the distances of the rows."""
     unit = unit_of_precision(X, own_distances(X, distance=choice.distance), choice.distance)
     return _regression(X, places, choice.factor * unit, targets, groups, choice.distance)
-
-
-def _some(X: Matrix, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions of some rows in rising order, or of all of them."""
-    return np.sort(rng.permutation(X.shape[0])[:n_rows])
 
 
 def _positive_part(values: np.ndarray, softness: np.ndarray | float) -> np.ndarray:

@@ -14,8 +14,8 @@ from protolabel.companions.leaf_votes import LeafVotes
 from protolabel.companions.prototype_forest import PrototypeForest
 from protolabel.companions.prototype_trees import PrototypeTrees
 from protolabel.companions.set_prototypes import SetPrototypes
+from protolabel.companions.tasks import Companion
 from protolabel.companions.trees import Trees
-from protolabel.fitted_model import Companion
 from protolabel.persistence.array_checks import check_indices, check_membership, check_shapes
 from protolabel.safefiles.bundle import Bundle
 

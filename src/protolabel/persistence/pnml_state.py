@@ -10,8 +10,9 @@ import torch
 
 from protolabel.classifier import PNMLClassifier
 from protolabel.companions.fusion import Fusion
+from protolabel.companions.tasks import Companion
 from protolabel.decision.decision_rule import DecisionRule
-from protolabel.fitted_model import Companion, FittedModel
+from protolabel.fitted_model import FittedModel
 from protolabel.persistence.companion_checks import check_companions
 from protolabel.persistence.records import decode, encode
 from protolabel.pnml.callbacks import EpochRecord

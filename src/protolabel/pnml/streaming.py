@@ -23,7 +23,7 @@ from protolabel.pnml.optimisation import adam
 from protolabel.pnml.prediction import log_prior_odds
 from protolabel.pnml.prototypes import LOG_ZERO, PrototypeSet, single_prototypes
 from protolabel.pnml.rows import FeatureRows
-from protolabel.pnml.threads import threads_worth
+from protolabel.threads import threads_worth
 
 # Rows after which the weight of what came before has halved, roughly.
 MEMORY_ROWS = 1000

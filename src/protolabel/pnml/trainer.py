@@ -43,7 +43,7 @@ from protolabel.pnml.sampling import sample_rows
 from protolabel.pnml.seen_rows import SeenRows
 from protolabel.pnml.soft_targets import SoftTargets
 from protolabel.pnml.support import Support, cluster_slices, support_prototypes
-from protolabel.pnml.threads import threads_worth
+from protolabel.threads import threads_worth
 
 # Entries of the embeddings of all rows that are kept at once for single prototypes.
 _MAX_EMBEDDED_ENTRIES = 2**25
@@ -111,14 +111,18 @@ class Trainer:
         self.n_steps = self.settings.max_epochs * self.epoch_steps
         self.step = 0
 
+    @property
+    def flops_of_step(self) -> float:
+        """Operations of a training step, roughly."""
+        return self.network.flops_of_step(self.settings.batch_size)
+
     def fit(self) -> tuple[EpochRecord, ...]:
         """Train to the last epoch, or until the validation loss stops falling."""
-        network, batch_size = self.network, self.settings.batch_size
         progress = self._restored_progress()
         for callback in self.callbacks:
             callback.on_train_begin(self.settings.max_epochs)
         try:
-            with freed_memory_kept(), threads_worth(network.flops_of_step(batch_size)):
+            with freed_memory_kept(), threads_worth(self.flops_of_step):
                 while not self._is_done(progress):
                     progress = self._advance(progress)
             if progress.best_state is not None:
