@@ -74,6 +74,16 @@ def test_a_wrong_use_is_exit_code_2(protolabel, songs, options, message):
     assert message in done.error["message"]
 
 
+def test_an_effort_is_searched_with_and_trained_with(protolabel, songs):
+    done = protolabel(
+        *("tune", songs, "--labels", "calm,happy,rare", "--effort", "fast"),
+        *("--space", "max_epochs=1,2", "--json"),
+    )
+    assert done.code == 0, done.stderr
+    assert done.result["fixed"] == {"effort": "fast"}
+    assert "--set effort=fast" in done.result["train_command"]
+
+
 def test_groups_share_inner_folds_and_are_in_the_command(protolabel, songs, tmp_path):
     singers = tmp_path / "singers.csv"
     header, *rows = songs.read_text().splitlines()

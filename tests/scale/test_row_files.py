@@ -1,11 +1,14 @@
 """Rows read from files against the matrices that were written."""
 
+import gc
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from protolabel.datasets.open_rows import open_rows
-from protolabel.datasets.row_files import mapped_rows
+from protolabel.datasets.row_files import FileArray, mapped_rows
 from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.preprocessing.features import FeatureScaler
 
@@ -145,3 +148,27 @@ def test_scaling_learned_from_parts_is_that_of_all_rows(dense, sparse, scaling, 
 def test_no_rows_have_no_scaling():
     with pytest.raises(ValueError, match="no row"):
         FeatureScaler().fit_parts([])
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+def test_files_are_closed_with_the_source(tmp_path, suffix):
+    path = tmp_path / f"features{suffix}"
+    X = np.arange(12, dtype=np.float32).reshape(4, 3)
+    if suffix == ".npy":
+        np.save(path, X)
+    elif suffix == ".npz":
+        sp.save_npz(path, sp.csr_array(X))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({str(k): column for k, column in enumerate(X.T)}), path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        source = open_rows(path)
+        files = [part.file for part in vars(source).values() if isinstance(part, FileArray)]
+        assert np.array_equal(source.read_rows(np.array([1])), X[1:2])
+        assert not any(file.closed for file in files)
+        del source
+        gc.collect()
+    assert files
+    assert all(file.closed for file in files)

@@ -93,6 +93,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A parameter of the method, as max_epochs=5; repeatable."),
 ]
+Effort = Annotated[str | None, typer.Option(help="fast, balanced or best; for the method pnml.")]
 
 
 def print_json(command: str, result: Any, **more: Any) -> None:

@@ -27,9 +27,7 @@ def train(
     groups: common.Groups = None,
     method: Annotated[str, typer.Option(help="Name of the method.")] = "pnml",
     settings: common.Settings = None,
-    effort: Annotated[
-        str | None, typer.Option(help="fast, balanced or best; for the method pnml.")
-    ] = None,
+    effort: common.Effort = None,
     objective: Annotated[
         str | None,
         typer.Option(help="What decisions maximise: balanced, accuracy, micro_f1 or macro_f1."),

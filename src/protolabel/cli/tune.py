@@ -21,6 +21,7 @@ def tune(
     groups: common.Groups = None,
     method: Annotated[str, typer.Option(help="Name of the method.")] = "pnml",
     settings: common.Settings = None,
+    effort: common.Effort = None,
     space: Annotated[
         list[str] | None,
         typer.Option(help="Values to search, as learning_rate=0.001,0.003; repeatable."),
@@ -69,6 +70,8 @@ def tune(
 
     format_of(data, options)
     fixed = common.parse_settings(settings or [])
+    if effort is not None:
+        fixed["effort"] = effort
     values = _parse_space(space or [])
     from protolabel.workflows.labelled_data import read_labelled
     from protolabel.workflows.method_settings import build_method

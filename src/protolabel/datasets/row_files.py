@@ -53,6 +53,9 @@ class FileArray:
             )
         return cls(file, offset, dtype, size)
 
+    def __del__(self) -> None:
+        self.file.close()
+
     def read_into(self, target: NDArray[Any], start: int) -> None:
         """Fill ``target``, contiguous and of this type, with the numbers from ``start`` on."""
         view = target.reshape(-1).view(np.uint8).data

@@ -220,7 +220,7 @@ def mean_over_rows(values: NDArray[np.float64], has_problem: NDArray[np.bool_], 
     if kept.size == 0:
         warnings.warn(
             f"None of the {values.size} row(s) has both a relevant and an irrelevant label; the "
-            "ranking metrics are nan. Pass edge='sklearn' to count such rows.",
+            "ranking metrics are nan. In Python, edge='sklearn' counts such rows.",
             UndefinedMetricWarning,
             stacklevel=3,
         )

@@ -92,7 +92,7 @@ def ndcg_at_k(Y_true: Labels, scores: ArrayLike, *, k: int, edge: str = "exclude
     if not has_labels.any():
         warnings.warn(
             f"None of the {gain.size} row(s) has a label; nDCG is nan. "
-            "Pass edge='sklearn' to count such rows as 0.",
+            "In Python, edge='sklearn' counts such rows as 0.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
