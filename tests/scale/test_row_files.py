@@ -150,25 +150,47 @@ def test_no_rows_have_no_scaling():
         FeatureScaler().fit_parts([])
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
-def test_files_are_closed_with_the_source(tmp_path, suffix):
-    path = tmp_path / f"features{suffix}"
-    X = np.arange(12, dtype=np.float32).reshape(4, 3)
-    if suffix == ".npy":
+def write_rows(path, X):
+    if path.suffix == ".npy":
         np.save(path, X)
-    elif suffix == ".npz":
+    elif path.suffix == ".npz":
         sp.save_npz(path, sp.csr_array(X))
     else:
         pa = pytest.importorskip("pyarrow")
         pq = pytest.importorskip("pyarrow.parquet")
         pq.write_table(pa.table({str(k): column for k, column in enumerate(X.T)}), path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)
-        source = open_rows(path)
-        files = [part.file for part in vars(source).values() if isinstance(part, FileArray)]
-        assert np.array_equal(source.read_rows(np.array([1])), X[1:2])
-        assert not any(file.closed for file in files)
-        del source
+    return path
+
+
+@pytest.fixture
+def unclosed_files_are_errors():
+    gc.collect()  # What other tests have left is not meant.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        yield
         gc.collect()
+    assert not [str(found.message) for found in caught if "unclosed" in str(found.message)]
+
+
+@pytest.mark.usefixtures("unclosed_files_are_errors")
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+def test_files_are_closed_with_the_source(tmp_path, suffix):
+    X = np.arange(12, dtype=np.float32).reshape(4, 3)
+    source = open_rows(write_rows(tmp_path / f"features{suffix}", X))
+    files = [part.file for part in vars(source).values() if isinstance(part, FileArray)]
+    assert np.array_equal(sp.csr_array(source.read_rows(np.array([1]))).toarray(), X[1:2])
+    assert not any(file.closed for file in files)
+    del source
+    gc.collect()
     assert files
     assert all(file.closed for file in files)
+
+
+@pytest.mark.usefixtures("unclosed_files_are_errors")
+def test_a_temporary_file_is_closed_when_it_cannot_be_filled(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "features.parquet"
+    pq.write_table(pa.table({"size": [1.0, 2.0], "name": ["a", "b"]}), path)
+    with pytest.raises(ValueError, match="not numbers"):
+        open_rows(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -112,11 +113,13 @@ def _npz_member(archive: zipfile.ZipFile, path: Path, name: str) -> FileArray:
             file.seek(entry.header_offset + _LOCAL_HEADER_BYTES + skipped)
             shape, _, dtype = _npy_header(file, path)
             return FileArray.at(path, file.tell(), dtype, int(np.prod(shape)))
-    spooled = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
-    with archive.open(name) as member:
-        shape, _, dtype = _npy_header(member, path)
-        shutil.copyfileobj(member, spooled, 2**20)
-    spooled.flush()
+    with ExitStack() as on_error:
+        spooled = on_error.enter_context(tempfile.TemporaryFile())
+        with archive.open(name) as member:
+            shape, _, dtype = _npy_header(member, path)
+            shutil.copyfileobj(member, spooled, 2**20)
+        spooled.flush()
+        on_error.pop_all()
     return FileArray(spooled, 0, dtype, int(np.prod(shape)))
 
 
@@ -140,20 +143,21 @@ def _parquet_rows(path: Path, columns: list[str] | None) -> DenseFile:
         raise ImportError(
             f"reading {path} needs pyarrow; install it with: pip install 'protolabel[frames]'"
         ) from error
-    spooled = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
-    n_rows = 0
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path) as file, ExitStack() as on_error:
         chosen = file.schema_arrow.names if columns is None else columns
         missing = [name for name in chosen if name not in file.schema_arrow.names]
         if missing or not chosen:
             raise ValueError(f"{path} has no column {missing[:3]}; name columns of the file.")
+        spooled = on_error.enter_context(tempfile.TemporaryFile())
+        n_rows = 0
         for batch in file.iter_batches(batch_size=4096, columns=chosen):
             numbers = np.empty((batch.num_rows, len(chosen)), dtype=np.float32)
             for place, name in enumerate(chosen):
                 numbers[:, place] = _numbers_of(batch.column(name), name, path)
             spooled.write(numbers.data)
             n_rows += batch.num_rows
-    spooled.flush()
+        spooled.flush()
+        on_error.pop_all()
     size = n_rows * len(chosen)
     return DenseFile(FileArray(spooled, 0, np.dtype(np.float32), size), (n_rows, len(chosen)))
 
