@@ -97,9 +97,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
         leaves the gradient to the query rows. Single prototypes are recomputed at every step
         in the first two.
     prototype_interval : int, default=1
-        Training steps from one computation of the prototypes to the next; those between use
-        them as they are, and the gradient of the step that computes them counts for all. For
-        ``prototype_update`` ``"epoch"`` or ``"step"``, where more than 1 takes less time.
+        Training steps from one computation of the prototypes to the next, and epochs from one
+        assignment of rows to clusters to the next; those between use prototypes, the gradient
+        that goes back through them, and clusters as they are. For ``prototype_update``
+        ``"epoch"`` or ``"step"``, where more than 1 takes less time.
     positive_rate, negative_rate : float, default=1.0
         Share of a component's rows that a step averages; at least one row is always drawn.
         Without effect on ``"stale"`` prototypes.
@@ -368,8 +369,9 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             row of the same group. With None, equal rows of a dense table in memory are groups
             where at least 5 % have a copy and two columns each tell most of the others apart.
         checkpoint_dir : str, path or None, default=None
-            Folder that keeps the state of training after every epoch. When the process is
-            killed, the same call continues behind the last finished epoch and ends with the
+            Folder that keeps the state of training after every epoch, or after those that end
+            with ``prototype_interval``. When the process is
+            killed, the same call continues behind the last one kept and ends with the
             same model as an undisturbed fit; only the one network of ``compact`` is trained
             anew. Callbacks only see the epochs that are run. The
             folder is kept; a fit to other data or with other parameters refuses it. With

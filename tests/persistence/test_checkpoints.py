@@ -44,6 +44,12 @@ CONFIGURATIONS = {
         "support_size": 60,
         "n_members": 2,
     },
+    "held_prototypes": {
+        "prototypes": "multiple",
+        "prototype_update": "epoch",
+        "prototype_interval": 2,
+        "n_members": 2,
+    },
     "trained_variance": {"prototypes": "multiple", "cluster_variance": "trainable"},
     "pnml_i": {"shared_embedding": False, "n_members": 2},
     "early_stopping": {"early_stopping": True, "n_iter_no_change": 1, "learning_rate": 0.1},

@@ -119,19 +119,55 @@ def test_prototypes_are_computed_in_one_step_of_an_interval(trainer_for, monkeyp
     assert computed_in == [0, 3, 6, 9, 10, 13, 16, 19]
 
 
-def test_the_gradient_of_held_prototypes_counts_for_the_steps_that_use_them():
-    held, slopes = HeldPrototypes(3), []
+@pytest.mark.parametrize(("interval", "found_in"), [(1, [0, 1, 2, 3, 4]), (3, [0, 3])])
+def test_clusters_are_found_in_one_epoch_of_an_interval(
+    trainer_for, monkeypatch, interval, found_in
+):
+    trainer = trainer_for(
+        prototypes="multiple", prototype_update="epoch", prototype_interval=interval
+    )
+    epochs = []
+    monkeypatch.setattr(
+        "protolabel.pnml.trainer.cluster_slices",
+        lambda *given, **kept: epochs.append(epoch) or cluster_slices(*given, **kept),
+    )
+    for epoch in range(5):
+        trainer.run_epoch(epoch)
+    assert epochs == found_in
+
+
+def test_what_goes_back_through_held_prototypes_is_in_every_step_that_uses_them():
+    weight, slopes = torch.ones(1, requires_grad=True), []
+    held = HeldPrototypes(3, [weight])
     held.start_epoch(5)
-    for _ in range(5):
+    for step in range(5):
         current = held.take()
         if current is None:
-            positions = torch.ones(1, 1, 2, 1, 1, requires_grad=True)
-            current = held.hold(PrototypeSet(positions, torch.zeros(1, 1, 2, 1)))
-            current.positions.sum().backward()
-            slopes.append(positions.grad.unique().tolist())
+            positions = (10.0 + step) * weight.view(1, 1, 1, 1, 1)
+            current = held.hold(PrototypeSet(positions, torch.zeros(1, 1, 1, 1)))
         else:
             assert not current.positions.requires_grad
-    assert slopes == [[3.0], [2.0]]
+        weight.grad = None
+        (current.positions.sum() + weight.sum()).backward()
+        held.pass_on()
+        slopes.append(weight.grad.item())
+    assert slopes == [11.0, 11.0, 11.0, 14.0, 14.0]
+
+
+def test_a_new_epoch_forgets_what_went_back_through_held_prototypes():
+    weight = torch.ones(1, requires_grad=True)
+    held = HeldPrototypes(3, [weight])
+    held.start_epoch(5)
+    assert held.take() is None
+    found = held.hold(PrototypeSet(2 * weight.view(1, 1, 1, 1, 1), torch.zeros(1, 1, 1, 1)))
+    found.positions.sum().backward()
+    held.pass_on()
+    held.start_epoch(1)
+    assert held.take() is None
+    weight.grad = None
+    weight.sum().backward()
+    held.pass_on()
+    assert weight.grad.item() == 1.0
 
 
 def test_stale_prototypes_do_not_require_gradient(trainer_for):

@@ -19,8 +19,8 @@ class LiteralTraining:
     """Objective and Adam steps for one dense feature matrix.
 
     ``weight`` (n_features, dim), ``bias`` (dim,) and ``metric`` (n_labels, dim, dim) are copied.
-    With an ``interval`` above 1, prototypes are found in one of so many steps, whose gradient in
-    them counts for all.
+    With an ``interval`` above 1, prototypes are found in one of so many steps, and what goes back
+    through them in that step is added to the gradient of each.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class LiteralTraining:
         self.multiple, self.concentration = multiple, concentration
         self.metric_weight, self.correlation_weight = metric_weight, correlation_weight
         self.optimizer = torch.optim.Adam([self.weight, self.bias, self.metric], lr=learning_rate)
-        self.interval, self.n_steps, self.held = interval, 0, {}
+        self.interval, self.n_steps, self.held, self.through = interval, 0, {}, []
         # Labels that all or no rows have cannot be learned.
         counts = Y.sum(0)
         self.labels = [k for k in range(Y.shape[1]) if 0 < counts[k] < len(Y)]
@@ -56,26 +56,35 @@ class LiteralTraining:
 
     def step(self, batch):
         self.optimizer.zero_grad()
-        loss = self.loss(batch)
+        is_due = self.n_steps % self.interval == 0
+        self.n_steps += 1
+        loss = self.loss(batch, is_due)
         loss.backward()
+        if is_due and self.interval > 1:
+            self.through = [
+                torch.autograd.grad(found, (self.weight, self.bias), seen.grad)
+                for found, seen in self.held.values()
+            ]
+        for of_weight, of_bias in self.through:
+            self.weight.grad += of_weight
+            self.bias.grad += of_bias
         self.optimizer.step()
         return loss.item()
 
-    def loss(self, batch):
+    def loss(self, batch, is_due):
         """Eq. 13, the cross-entropy averaged over all cells."""
-        is_due = self.n_steps % self.interval == 0
-        self.n_steps += 1
         creation = self.creation_rule() if self.multiple and is_due else None
         queries = self.embed(self.X[batch])
         entropy, positive_means = 0.0, []
         for k in self.labels:
             is_positive = self.Y[:, k] == 1
             if is_due:
-                self.held[k] = [
-                    self.prototypes(self.embed(self.X[members]), creation)
-                    for members in (is_positive, ~is_positive)
-                ]
-            positives, negatives = (self.spread(p, is_due) for p in self.held[k])
+                for side, members in ((1, is_positive), (0, ~is_positive)):
+                    found = self.prototypes(self.embed(self.X[members]), creation)
+                    # Without steps that hold them, one backward pass is all that is printed.
+                    seen = found if self.interval == 1 else found.detach().requires_grad_()
+                    self.held[k, side] = found, seen
+            positives, negatives = (self.held[k, side][1] for side in (1, 0))
             present = self.log_density(queries, positives, k)
             absent = self.log_density(queries, negatives, k)
             probability = torch.sigmoid(present - absent)
@@ -87,11 +96,6 @@ class LiteralTraining:
         correlation = ((1 - self.correlations) * (means @ means.mT)).sum() / 2
         penalty = sum((self.metric[k] ** 2).sum() for k in range(len(self.metric)))
         return entropy + self.metric_weight * penalty + self.correlation_weight * correlation
-
-    def spread(self, prototypes, is_due):
-        """Prototypes whose gradient counts for the steps they are held, or that have none."""
-        fixed = prototypes.detach()
-        return fixed + self.interval * (prototypes - fixed) if is_due else fixed
 
     def log_density(self, queries, prototypes, k):
         """Log of the mean over prototypes of exp(-d) (Eq. 8)."""

@@ -143,6 +143,11 @@ class PNMLSettings:
             )
 
     @property
+    def clusters_by_epoch(self) -> bool:
+        """Whether rows are assigned to clusters between epochs, and not in every step."""
+        return self.prototypes == "multiple" and self.prototype_update == "epoch"
+
+    @property
     def most_prototypes(self) -> tuple[int, int]:
         """Largest number of prototypes of a negative and of a positive component."""
         negative = self.max_negative_prototypes

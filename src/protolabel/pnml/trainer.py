@@ -106,7 +106,7 @@ class Trainer:
         network.observe_labels(data.labels, self.row_weights)
         self.correlations = self._slice_correlations()
         self.optimizer = adam(network)
-        self.held = HeldPrototypes(self.settings.prototype_interval)
+        self.held = HeldPrototypes(self.settings.prototype_interval, network.embedding.parameters())
         self.epoch_steps = math.ceil(data.rows.n_rows / self.settings.batch_size)
         self.n_steps = self.settings.max_epochs * self.epoch_steps
         self.step = 0
@@ -138,7 +138,7 @@ class Trainer:
         started = time.perf_counter()
         if self.settings.prototype_update == "stale":
             self.refresh_prototypes()
-        elif self.settings.prototype_update == "epoch" and self.settings.prototypes == "multiple":
+        elif self.settings.clusters_by_epoch and not self._holds_clusters(epoch):
             self.refresh_clusterings()
         order = torch.randperm(
             self.data.rows.n_rows, generator=self.generator, device=self.generator.device
@@ -179,6 +179,7 @@ class Trainer:
         loss = self.loss(batch)
         if loss.total.requires_grad:
             loss.total.backward()
+            self.held.pass_on()
             self.optimizer.step()
         self.step += 1
         members = self.network.n_members
@@ -282,9 +283,16 @@ class Trainer:
         if record.validation_loss is not None and record.validation_loss < progress.best_loss:
             best_state = {k: v.clone() for k, v in self.network.state_dict().items()}
             progress = Progress(progress.history, record.validation_loss, record.epoch, best_state)
-        if self.checkpoints is not None:
+        # Clusters are not in a checkpoint, so the next epoch must not need those of this one.
+        has_all = self._is_done(progress) or not self._holds_clusters(len(progress.history))
+        if self.checkpoints is not None and has_all:
             self.checkpoints.save(progress, self.network, self.optimizer, self.generator)
         return progress
+
+    def _holds_clusters(self, epoch: int) -> bool:
+        """Whether an epoch goes on with the clusters of an earlier one."""
+        settings = self.settings
+        return settings.clusters_by_epoch and epoch % settings.prototype_interval > 0
 
     @property
     def _embeds_in_chunks(self) -> bool:
@@ -339,7 +347,8 @@ class Trainer:
             if self.settings.leave_one_out
             else None
         )
-        if network.embedding.uses_dropout:
+        # Prototypes that are held have a backward pass of their own.
+        if network.embedding.uses_dropout or self.held.interval > 1:
             queries = network.embedding(self.data.rows.take(batch), self.generator)
         else:
             queries = embeddings.index_select(1, position)
