@@ -1,4 +1,6 @@
 import threading
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -6,14 +8,17 @@ import scipy.sparse as sp
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from protolabel import PNMLClassifier
+from protolabel import PNMLClassifier, fitting
 from protolabel.companions import kernel_ridge
+from protolabel.pnml.callbacks import Callback
 from protolabel.threads import (
     MIN_FLOPS_OF_THREADS,
     MIN_ROWS_OF_THREADS,
+    one_thread_of_blas,
     side_by_side,
     threads_worth,
     threads_worth_rows,
+    usable_threads,
 )
 
 
@@ -47,17 +52,33 @@ def test_only_many_rows_are_worth_threads_of_blas(n_rows, n_threads):
         assert threads_of_blas() == before
 
 
-def test_regressions_of_few_rows_are_fitted_on_one_thread(monkeypatch):
+def test_limits_that_overlap_leave_what_was_there():
+    first, second = one_thread_of_blas(), one_thread_of_blas()
+    with threadpool_limits(2, user_api="blas"):
+        before = threads_of_blas()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads_of_blas() == {1}
+        second.__exit__(None, None, None)
+        assert threads_of_blas() == before
+
+
+@pytest.mark.parametrize(("place", "name"), [(kernel_ridge, "_fit"), (fitting, "fit_fusion")])
+def test_few_rows_are_solved_and_weights_fitted_on_one_thread(monkeypatch, place, name):
     seen = set()
 
     def spy(*args):
         seen.update(threads_of_blas())
-        return fit(*args)
+        return function(*args)
 
-    fit = kernel_ridge._fit
-    monkeypatch.setattr(kernel_ridge, "_fit", spy)
+    function = getattr(place, name)
+    monkeypatch.setattr(place, name, spy)
+    monkeypatch.setattr("protolabel.threads.cpu_count", lambda: 1)
     X = np.random.default_rng(0).normal(size=(60, 3))
     with threadpool_limits(2, user_api="blas"):
+        if name == "fit_fusion":
+            monkeypatch.setattr("protolabel.threads.MIN_ROWS_OF_THREADS", 0)
         PNMLClassifier(max_epochs=1, random_state=0).fit(X, (X > 0).astype(int))
     assert seen == {1}
 
@@ -93,6 +114,66 @@ def test_tasks_share_the_threads(n_threads, share):
     assert second[0] is not first[0]
     assert first[1] == second[1] == share
     assert first[2] == {min(share, *before)}
+
+
+def test_tasks_do_not_raise_the_threads_that_were_allowed():
+    with threadpool_limits(1, user_api="blas"):
+        assert all(found == {1} for *_, found in side_by_side(meeting(2), 8))
+
+
+def test_a_task_does_not_change_the_threads_of_its_neighbours():
+    def limit_itself(_):
+        with one_thread_of_blas():
+            return threads_of_blas()
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads_of_blas()
+        assert side_by_side([limit_itself] * 2, 4) == [before] * 2
+        assert limit_itself(1) == {1}
+
+
+def test_threads_are_those_that_pytorch_was_given(monkeypatch, three_threads):
+    monkeypatch.setattr("protolabel.threads.cpu_count", lambda: 8)
+    assert usable_threads() == 3
+    monkeypatch.setattr("protolabel.threads.cpu_count", lambda: 2)
+    assert usable_threads() == 2
+
+
+@pytest.mark.parametrize(
+    ("least_flops", "expected"),
+    [(1e9, ["networks beside 2"]), (0, ["beside 2"])],
+)
+def test_companions_are_fitted_beside_networks_of_small_steps(monkeypatch, least_flops, expected):
+    done = []
+
+    def note(tasks, n_threads):
+        found = [task(n_threads) for task in tasks]
+        networks = [one for one in found if isinstance(one, tuple)]
+        done.append(f"{'networks ' * len(networks)}beside {len(found) - len(networks)}")
+        return found
+
+    monkeypatch.setattr("protolabel.threads.MIN_FLOPS_OF_THREADS", least_flops)
+    monkeypatch.setattr(fitting, "side_by_side", note)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = PNMLClassifier(max_epochs=1, n_trees=3, random_state=0).fit(X, (X > 0).astype(int))
+    assert len(model.model_.companions) == 2
+    assert done == expected
+
+
+class IgnoreWarningsForAWhile(Callback):
+    def on_epoch_end(self, record):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            time.sleep(0.002)
+
+
+def test_companions_leave_filters_of_warnings_alone(monkeypatch, three_threads):
+    monkeypatch.setattr("protolabel.threads.cpu_count", lambda: 3)
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    before = list(warnings.filters)
+    callbacks = [IgnoreWarningsForAWhile()]
+    PNMLClassifier(max_epochs=20, n_trees=200, callbacks=callbacks).fit(X, (X > 0).astype(int))
+    assert list(warnings.filters) == before
 
 
 def test_one_thread_does_tasks_in_their_order():

@@ -369,13 +369,13 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
             row of the same group. With None, equal rows of a dense table in memory are groups
             where at least 5 % have a copy and two columns each tell most of the others apart.
         checkpoint_dir : str, path or None, default=None
-            Folder that keeps the state of training after every epoch, or after those that end
-            with ``prototype_interval``. When the process is
-            killed, the same call continues behind the last one kept and ends with the
-            same model as an undisturbed fit; only the one network of ``compact`` is trained
-            anew. Callbacks only see the epochs that are run. The
-            folder is kept; a fit to other data or with other parameters refuses it. With
-            ``random_state=None`` the seed of the folder is used.
+            Folder that keeps the state of training after every epoch; after every
+            ``prototype_interval``-th and the last one where clusters are held for so many. When
+            the process is killed, the same call continues behind the last one kept and ends with
+            the same model as an undisturbed fit; only the one network of ``compact`` is trained
+            anew. Callbacks only see the epochs that are run. The folder is kept; a fit to other
+            data or with other parameters refuses it. With ``random_state=None`` the seed of the
+            folder is used.
         """
         folder = None if checkpoint_dir is None else Path(checkpoint_dir)
         return self._fit_checked(X, y, groups=groups, checkpoint_dir=folder)

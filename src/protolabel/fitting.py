@@ -154,17 +154,15 @@ def fit_model(
         generator=torch.Generator().manual_seed(options.seed),
     ).to(device)
     training_generator = torch.Generator(device).manual_seed(options.seed + 1)
-    trainer = Trainer(network, data, training_generator, callbacks, checkpoints)
+    new_trainer = partial(Trainer, network, data, training_generator, callbacks, checkpoints)
     if not has_unseen:
-        return FittedModel(network, scaler, plain, trainer.fit())
+        return FittedModel(network, scaler, plain, new_trainer().fit())
     judged = _judged_rows(Y_train, rng, table.max_judged, options.n_trees)
-    Y_judged = Y_train[judged]
-    tasks: list[Callable[[int], Fitted]] = []
-    if options.n_landmarks or options.n_trees:
-        X_judged, groups = table.scaled(judged), groups_at(groups, judged)
-        sizes = {"n_landmarks": options.n_landmarks, "n_trees": options.n_trees}
-        tasks = companion_tasks(X_judged, Y_judged, rng, groups=groups, **sizes)
-    history, fitted = _train_beside(trainer, tasks)
+    Y_judged, groups = Y_train[judged], groups_at(groups, judged)
+    # What training and companions alone need is gone when they are done.
+    history, fitted = _train_beside(
+        new_trainer(), _companions(table, judged, Y_judged, options, rng, groups)
+    )
     with threads_worth_rows(Y_train.shape[0]):
         scores = _out_of_fold_scores(network, table.rows, folds, judged)
         fusion = None
@@ -185,16 +183,30 @@ def fit_model(
     return FittedModel(network, scaler, decision, history, companions, fusion)
 
 
+def _companions(
+    table: TrainingTable,
+    judged: np.ndarray | slice,
+    Y: sp.csr_array,
+    options: FitOptions,
+    rng: np.random.Generator,
+    groups: Groups,
+) -> list[Callable[[int], Fitted]]:
+    if not options.n_landmarks and not options.n_trees:
+        return []
+    sizes = {"n_landmarks": options.n_landmarks, "n_trees": options.n_trees}
+    return companion_tasks(table.scaled(judged), Y, rng, groups=groups, **sizes)
+
+
 def _train_beside(
     trainer: Trainer, tasks: list[Callable[[int], Fitted]]
 ) -> tuple[tuple[EpochRecord, ...], Fitted]:
     """Train networks, and fit companions: beside them where steps leave threads to others."""
-    beside, after = tasks, []
-    if are_worth_threads(trainer.flops_of_step):
-        beside, after = [], tasks
     n_threads = usable_threads()
-    history, *found = side_by_side([lambda _: trainer.fit(), *beside], n_threads)
-    found += side_by_side(after, n_threads)
+    if are_worth_threads(trainer.flops_of_step):
+        history = trainer.fit()
+        found = side_by_side(tasks, n_threads)
+    else:
+        history, *found = side_by_side([lambda _: trainer.fit(), *tasks], n_threads)
     return history, [one for companions in found for one in companions]
 
 

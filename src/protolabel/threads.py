@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock, local
 from typing import Any
 
 import torch
 from joblib import cpu_count
-from threadpoolctl import threadpool_limits
+from threadpoolctl import LibController, ThreadpoolController
 
 # Whatever is solved for fewer rows is done before threads have found each other: two take half as
 # long again as one for systems of a thousand.
@@ -24,10 +25,53 @@ MIN_ROWS_OF_THREADS = 2000
 MIN_FLOPS_OF_THREADS = 1e9
 
 
+class _BlasLimits:
+    """Limits on the threads of BLAS that fits in several threads hold at the same time.
+
+    The lowest counts, and no number rises above what it was. It comes back with the last limit:
+    if each put back what it found, limits that overlap would put back those of each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._held: list[int] = []
+        self._found: list[tuple[LibController, int]] = []
+
+    @contextmanager
+    def at_most(self, n_threads: int) -> Iterator[None]:
+        with self._lock:
+            if not self._held:
+                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                self._found = [(library, library.get_num_threads()) for library in libraries]
+            self._held.append(n_threads)
+            self._apply()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.remove(n_threads)
+                self._apply()
+
+    def _apply(self) -> None:
+        for library, found in self._found:
+            library.set_num_threads(min([found, *self._held]))
+
+
+_BLAS_LIMITS = _BlasLimits()
+_HERE = local()
+
+
 @contextmanager
 def one_thread_of_blas() -> Iterator[None]:
-    """Solve systems and multiply on one thread, but for PyTorch, which has a limit of its own."""
-    with threadpool_limits(1, user_api="blas"):
+    """Solve systems and multiply on one thread, but for PyTorch, which has a limit of its own.
+
+    Without effect in tasks side by side: what their neighbours compute would depend, in its last
+    digits, on how far they are.
+    """
+    if getattr(_HERE, "is_beside_others", False):
+        yield
+        return
+    with _BLAS_LIMITS.at_most(1):
         yield
 
 
@@ -75,8 +119,9 @@ def usable_threads() -> int:
 def side_by_side(tasks: Sequence[Callable[[int], Any]], n_threads: int) -> list[Any]:
     """Do tasks at the same time, or one after the other where there is one thread.
 
-    Numbers of threads are of the whole process: no more than one of the tasks may change that of
-    BLAS, and no more than one that of PyTorch, and they have to change it back.
+    The number of threads is of the whole process in PyTorch: no more than one of the tasks may
+    change it, and has to change it back. Errors are raised when the tasks that have begun are done,
+    the first one's before that of another.
 
     Parameters
     ----------
@@ -99,11 +144,20 @@ def side_by_side(tasks: Sequence[Callable[[int], Any]], n_threads: int) -> list[
     if n_at_once < 2:
         return [task(n_threads) for task in tasks]
     share = n_threads // n_at_once
-    with threadpool_limits(share, user_api="blas"), ThreadPoolExecutor(n_at_once - 1) as others:
-        going_on = [others.submit(task, share) for task in tasks[1:]]
+    with _BLAS_LIMITS.at_most(share), ThreadPoolExecutor(n_at_once - 1) as others:
+        going_on = [others.submit(_do_beside_others, task, share) for task in tasks[1:]]
         try:
-            return [tasks[0](share), *(task.result() for task in going_on)]
+            first = _do_beside_others(tasks[0], share)
+            return [first, *(task.result() for task in going_on)]
         finally:
             # After an error, what has not begun need not.
             for task in going_on:
                 task.cancel()
+
+
+def _do_beside_others(task: Callable[[int], Any], n_threads: int) -> Any:
+    _HERE.is_beside_others = True
+    try:
+        return task(n_threads)
+    finally:
+        _HERE.is_beside_others = False

@@ -1,9 +1,12 @@
+import os
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
-from joblib.parallel import get_active_backend
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from protolabel.companions import forest as forest_module
 from protolabel.companions import leaf_votes
@@ -134,38 +137,48 @@ def test_very_few_rows_give_finite_scores(n_rows):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_growing_in_parts_gives_the_trees_of_one_forest(labelled_rows, monkeypatch, is_sparse):
+@pytest.mark.parametrize("n_labels", [1, 3])
+@pytest.mark.parametrize("most_rows", [40, 1000])
+def test_trees_are_those_of_a_forest_of_scikit_learn(
+    labelled_rows, monkeypatch, is_sparse, n_labels, most_rows
+):
     X, Y = labelled_rows
-    X = sp.csr_array(X * (X > 0)) if is_sparse else X
-    found = []
-    for trees_at_once in (3, 100):
-        monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", trees_at_once)
-        found.append(fit_forest(X, Y, np.random.default_rng(0), n_trees=8))
-    (by_parts, scores), (at_once, expected) = found
-    assert np.array_equal(scores, expected)
-    for name in ("roots", "feature", "left", "right", "threshold"):
-        assert np.array_equal(getattr(by_parts.trees, name), getattr(at_once.trees, name))
+    X, Y = (sp.csr_array(X * (X > 0)) if is_sparse else X), Y[:, :n_labels]
+    monkeypatch.setattr(forest_module, "MAX_ROWS", most_rows)
+    model, _ = fit_forest(X, Y, np.random.default_rng(0), n_trees=8)
+    twin = RandomForestRegressor(
+        8,
+        max_features=forest_module._n_tried(X),
+        min_samples_leaf=3 if is_sparse else 1,
+        max_samples=min(most_rows, 80),
+        random_state=int(np.random.default_rng(0).integers(2**31 - 1)),
+    ).fit(X, Y.toarray().squeeze())
+    expected = Trees.of([estimator.tree_ for estimator in twin.estimators_])
+    for name in ("roots", "feature", "left", "right"):
+        assert np.array_equal(getattr(model.trees, name), getattr(expected, name))
+    np.testing.assert_allclose(model.trees.threshold, expected.threshold, rtol=1e-4, atol=1e-4)
 
 
 def test_trees_grown_at_the_same_time_are_the_same_trees(labelled_rows, monkeypatch):
     X, Y = labelled_rows
-    monkeypatch.setattr(forest_module, "_TREES_AT_ONCE", 2)
     monkeypatch.setattr(forest_module, "_MIN_ROWS_OF_THREADS", len(X))
-    threads = []
+    started, threads = threading.Barrier(3, timeout=20), set()
 
-    class Watched(RandomForestRegressor):
+    class Watched(DecisionTreeRegressor):
         def fit(self, *args, **kwargs):
-            backend, _ = get_active_backend()
-            threads.append((self.n_estimators, self.n_jobs, type(backend).__name__))
+            if len(threads) < 3:
+                threads.add((os.getpid(), threading.current_thread()))
+                started.wait()
             return super().fit(*args, **kwargs)
 
-    monkeypatch.setattr(forest_module, "RandomForestRegressor", Watched)
     one, scores = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7)
+    monkeypatch.setattr(forest_module, "DecisionTreeRegressor", Watched)
     with parallel_config(backend="loky"):
         three, same = fit_forest(X, sp.csr_array(Y), np.random.default_rng(0), n_trees=7, n_jobs=3)
+    assert {process for process, _ in threads} == {os.getpid()}
+    assert len(threads) == 3
     assert np.array_equal(one.trees.threshold, three.trees.threshold)
     assert np.array_equal(scores, same)
-    assert threads[-3:] == [(n_trees, 3, "ThreadingBackend") for n_trees in (3, 3, 1)]
 
 
 @pytest.mark.parametrize(

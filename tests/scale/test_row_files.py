@@ -2,6 +2,8 @@
 
 import gc
 import warnings
+import weakref
+from copy import copy
 
 import numpy as np
 import pytest
@@ -177,13 +179,17 @@ def unclosed_files_are_errors():
 def test_files_are_closed_with_the_source(tmp_path, suffix):
     X = np.arange(12, dtype=np.float32).reshape(4, 3)
     source = open_rows(write_rows(tmp_path / f"features{suffix}", X))
-    files = [part.file for part in vars(source).values() if isinstance(part, FileArray)]
+    arrays = [part for part in vars(source).values() if isinstance(part, FileArray)]
+    files = [weakref.ref(array.file) for array in arrays]
+    copied = copy(arrays.pop())
+    del copied  # Does not close what the source still reads from.
+    arrays.clear()
     assert np.array_equal(sp.csr_array(source.read_rows(np.array([1]))).toarray(), X[1:2])
-    assert not any(file.closed for file in files)
+    assert not any(file().closed for file in files)
     del source
     gc.collect()
     assert files
-    assert all(file.closed for file in files)
+    assert all(file() is None for file in files)
 
 
 @pytest.mark.usefixtures("unclosed_files_are_errors")
@@ -193,4 +199,13 @@ def test_a_temporary_file_is_closed_when_it_cannot_be_filled(tmp_path):
     path = tmp_path / "features.parquet"
     pq.write_table(pa.table({"size": [1.0, 2.0], "name": ["a", "b"]}), path)
     with pytest.raises(ValueError, match="not numbers"):
+        open_rows(path)
+
+
+@pytest.mark.usefixtures("unclosed_files_are_errors")
+def test_files_are_closed_when_a_compressed_member_is_of_no_numbers(tmp_path):
+    path = tmp_path / "features.npz"
+    parts = {"data": np.array(["a"]), "indices": np.array([0]), "indptr": np.array([0, 1])}
+    np.savez_compressed(path, format=np.array("csr"), shape=np.array([1, 1]), **parts)
+    with pytest.raises(ValueError, match="expected numbers"):
         open_rows(path)

@@ -1,4 +1,4 @@
-"""A random forest, grown by scikit-learn and kept as votes of the leaves of its trees."""
+"""A random forest of scikit-learn's trees, kept as votes of their leaves."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, parallel_config
-from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestRegressor
+from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeRegressor
 
 from protolabel.companions import MAX_ROWS
@@ -27,8 +25,7 @@ _MAX_GROWTH_TARGETS = 64
 _ROWS_OF_A_SPARSE_LEAF, _LEVELS_OF_SPARSE_TREES = 3, 60
 # Most features of sparse rows tell little: a split looks at more of them.
 _TRIED_ROOTS_OF_SPARSE = 2
-# scikit-learn keeps the targets of every node, which Trees drop: trees are taken over in parts.
-_TREES_AT_ONCE = 10
+_LARGEST_SEED = 2**31 - 1
 # Trees of fewer rows are grown in less time than threads take to share them out.
 _MIN_ROWS_OF_THREADS = 2000
 
@@ -88,12 +85,9 @@ def fit_forest(
     >>> float(((scores > 0) == (X > 0)).mean()) > 0.9
     True
     """
-    seed = int(rng.integers(2**31 - 1))
+    seed = int(rng.integers(_LARGEST_SEED))
     targets = _growth_targets(Y, rng)
-    if groups is None:
-        trees, draws = _grown(X, targets, n_trees, seed, n_jobs)
-    else:
-        trees, draws = _grown_by_groups(X, targets, n_trees, seed, n_jobs, groups)
+    trees, draws = _grown(X, targets, n_trees, seed, n_jobs, groups)
     if not sp.issparse(X):
         trees = trees.off_the_values(X)
     leaves = trees.leaves(X)
@@ -107,60 +101,43 @@ def fit_forest(
 
 
 def _grown(
-    X: Matrix, targets: np.ndarray, n_trees: int, seed: int, n_jobs: int
+    X: Matrix, targets: np.ndarray, n_trees: int, seed: int, n_jobs: int, groups: Groups
 ) -> tuple[Trees, np.ndarray]:
-    """Trees, and how often each drew each row, (n_samples, n_trees)."""
-    n_samples = X.shape[0]
-    X = _as_grown_from(X)
-    # The parts draw from one stream: the trees are those of one large forest.
-    stream = np.random.RandomState(seed)
-    parts: list[Trees] = []
-    draws = np.empty((n_samples, n_trees), dtype=np.uint16)
-    n_jobs = n_jobs if n_samples >= _MIN_ROWS_OF_THREADS else 1
-    at_once = math.ceil(_TREES_AT_ONCE / n_jobs) * n_jobs
-    for first in range(0, n_trees, at_once):
-        forest = RandomForestRegressor(
-            min(at_once, n_trees - first),
-            **_shape_of_trees(X),
-            max_samples=min(n_samples, MAX_ROWS),
-            random_state=stream,
-            n_jobs=n_jobs,
-        )
-        # Threads share the rows; processes, which a caller may have asked joblib for, copy them.
-        with parallel_config(backend="threading"):
-            forest.fit(X, targets)
-        parts.append(Trees.of([estimator.tree_ for estimator in forest.estimators_]))
-        for tree, drawn in enumerate(forest.estimators_samples_, start=first):
-            draws[:, tree] = np.bincount(drawn, minlength=n_samples)
-    return Trees.joined(parts), draws
+    """Trees, and how often each drew each row, (n_samples, n_trees).
 
-
-def _grown_by_groups(
-    X: Matrix,
-    targets: np.ndarray,
-    n_trees: int,
-    seed: int,
-    n_jobs: int,
-    groups: NDArray[np.int64],
-) -> tuple[Trees, np.ndarray]:
-    """The same, where each tree draws whole groups of rows."""
+    They are those of scikit-learn's forest where there are no groups. That class is not used: it
+    sets and resets Python's warning filters, which are of the whole process, and keeps the targets
+    of every node.
+    """
     n_samples = X.shape[0]
     X = _as_grown_from(X)
     draws = np.empty((n_samples, n_trees), dtype=np.uint16)
+    seeds = np.random.RandomState(seed).randint(_LARGEST_SEED, size=n_trees)
 
     def grow(tree: int) -> Trees:
-        rng = np.random.default_rng((seed, tree))
-        drawn = drawn_rows(n_samples, min(n_samples, MAX_ROWS), groups, rng)
+        seed_of_tree = int(seeds[tree])
+        if groups is None:
+            drawn = _rows_of_tree(n_samples, seed_of_tree)
+        else:
+            rng = np.random.default_rng((seed, tree))
+            drawn = drawn_rows(n_samples, min(n_samples, MAX_ROWS), groups, rng)
+            seed_of_tree = int(rng.integers(_LARGEST_SEED))
         draws[:, tree] = drawn
-        estimator = DecisionTreeRegressor(
-            **_shape_of_trees(X), random_state=int(rng.integers(2**31 - 1))
-        )
+        estimator = DecisionTreeRegressor(**_shape_of_trees(X), random_state=seed_of_tree)
         estimator.fit(X, targets, sample_weight=drawn.astype(np.float64), check_input=False)
         return Trees.of([estimator.tree_])
 
     n_jobs = n_jobs if n_samples >= _MIN_ROWS_OF_THREADS else 1
+    # Threads share the rows; processes, which a caller may have asked joblib for, copy them.
     grown = Parallel(n_jobs, backend="threading")(delayed(grow)(tree) for tree in range(n_trees))
     return Trees.joined(grown), draws
+
+
+def _rows_of_tree(n_samples: int, seed: int) -> np.ndarray:
+    """How often a tree draws each row, with replacement."""
+    stream = np.random.RandomState(seed)
+    drawn = stream.randint(0, n_samples, min(n_samples, MAX_ROWS), dtype=np.int32)
+    return np.bincount(drawn, minlength=n_samples)
 
 
 def _as_grown_from(X: Matrix) -> Matrix:

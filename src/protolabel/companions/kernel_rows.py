@@ -70,7 +70,7 @@ class KernelRows:
         stream = rng.spawn(1)[0]
         landmarks = _some(n_used, n_landmarks, rng)
         all_are_landmarks = len(landmarks) == n_used
-        for_ridge = _some(n_used, ROWS_FOR_RIDGE, rng) if all_are_landmarks else used
+        for_ridge = _some(n_used, ROWS_FOR_RIDGE, rng) if all_are_landmarks else landmarks
         return cls(used, others, for_distance, for_precision, for_ridge, landmarks, stream)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from protolabel.datasets.row_files import DenseFile, FileArray, SparseFile, mapped_rows
+from protolabel.datasets.row_files import DenseFile, FileArray, RowFile, SparseFile, mapped_rows
 from protolabel.datasets.row_source import RowSource
 
 _LOCAL_HEADER_BYTES = 30
@@ -113,14 +112,10 @@ def _npz_member(archive: zipfile.ZipFile, path: Path, name: str) -> FileArray:
             file.seek(entry.header_offset + _LOCAL_HEADER_BYTES + skipped)
             shape, _, dtype = _npy_header(file, path)
             return FileArray.at(path, file.tell(), dtype, int(np.prod(shape)))
-    with ExitStack() as on_error:
-        spooled = on_error.enter_context(tempfile.TemporaryFile())
-        with archive.open(name) as member:
-            shape, _, dtype = _npy_header(member, path)
-            shutil.copyfileobj(member, spooled, 2**20)
-        spooled.flush()
-        on_error.pop_all()
-    return FileArray(spooled, 0, dtype, int(np.prod(shape)))
+    with archive.open(name) as member, tempfile.TemporaryFile() as spooled:
+        shape, _, dtype = _npy_header(member, path)
+        shutil.copyfileobj(member, spooled, 2**20)
+        return FileArray(RowFile.of(spooled), 0, dtype, int(np.prod(shape)))
 
 
 def _npy_header(file: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -143,12 +138,11 @@ def _parquet_rows(path: Path, columns: list[str] | None) -> DenseFile:
         raise ImportError(
             f"reading {path} needs pyarrow; install it with: pip install 'protolabel[frames]'"
         ) from error
-    with pq.ParquetFile(path) as file, ExitStack() as on_error:
+    with pq.ParquetFile(path) as file, tempfile.TemporaryFile() as spooled:
         chosen = file.schema_arrow.names if columns is None else columns
         missing = [name for name in chosen if name not in file.schema_arrow.names]
         if missing or not chosen:
             raise ValueError(f"{path} has no column {missing[:3]}; name columns of the file.")
-        spooled = on_error.enter_context(tempfile.TemporaryFile())
         n_rows = 0
         for batch in file.iter_batches(batch_size=4096, columns=chosen):
             numbers = np.empty((batch.num_rows, len(chosen)), dtype=np.float32)
@@ -156,10 +150,9 @@ def _parquet_rows(path: Path, columns: list[str] | None) -> DenseFile:
                 numbers[:, place] = _numbers_of(batch.column(name), name, path)
             spooled.write(numbers.data)
             n_rows += batch.num_rows
-        spooled.flush()
-        on_error.pop_all()
-    size = n_rows * len(chosen)
-    return DenseFile(FileArray(spooled, 0, np.dtype(np.float32), size), (n_rows, len(chosen)))
+        size = n_rows * len(chosen)
+        stored = FileArray(RowFile.of(spooled), 0, np.dtype(np.float32), size)
+        return DenseFile(stored, (n_rows, len(chosen)))
 
 
 def _numbers_of(column: Any, name: str, path: Path) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from io import FileIO
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -19,14 +20,26 @@ from numpy.typing import NDArray
 _SHORT = np.iinfo(np.int32)
 
 
+class RowFile(FileIO):
+    """An open file that is closed with the last reference to it, as it is meant to be."""
+
+    @classmethod
+    def of(cls, file: IO[bytes]) -> RowFile:
+        """The same file for as long as its rows are read, whenever this one is closed."""
+        file.flush()
+        return cls(os.dup(file.fileno()))
+
+    def __del__(self) -> None:
+        self.close()
+
+
 @dataclass(frozen=True)
 class FileArray:
     """A one-dimensional run of numbers inside of a file.
 
     Parameters
     ----------
-    file : binary file
-        Open, unbuffered; closed with the last reference to it.
+    file : RowFile
     offset : int
         Where the first number is.
     dtype : numpy dtype
@@ -34,7 +47,7 @@ class FileArray:
         How many numbers there are.
     """
 
-    file: IO[bytes]
+    file: RowFile
     offset: int
     dtype: np.dtype[Any]
     size: int
@@ -42,7 +55,7 @@ class FileArray:
     @classmethod
     def at(cls, path: str | Path, offset: int, dtype: Any, size: int) -> FileArray:
         """Open a file and refuse one that is too short."""
-        file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - lives as long as the array
+        file = RowFile(path)
         dtype = np.dtype(dtype)
         found = os.fstat(file.fileno()).st_size
         if found < offset + size * dtype.itemsize:
@@ -52,9 +65,6 @@ class FileArray:
                 f"{offset + size * dtype.itemsize}; the file was cut short, write it again."
             )
         return cls(file, offset, dtype, size)
-
-    def __del__(self) -> None:
-        self.file.close()
 
     def read_into(self, target: NDArray[Any], start: int) -> None:
         """Fill ``target``, contiguous and of this type, with the numbers from ``start`` on."""

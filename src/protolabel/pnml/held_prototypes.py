@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import torch
@@ -29,7 +28,6 @@ class HeldPrototypes:
     --------
     >>> weight = torch.ones(1, requires_grad=True)
     >>> held = HeldPrototypes(2, [weight])
-    >>> held.start_epoch(3)
     >>> for _ in range(3):
     ...     found = held.take()
     ...     is_computed = found is None
@@ -53,29 +51,27 @@ class HeldPrototypes:
         self._computed: Tensor | None
         self._seen: Tensor | None
         self._gradients: list[tuple[Tensor, Tensor]]
-        self.start_epoch(math.inf)
+        self.forget()
 
-    def start_epoch(self, n_steps: float) -> None:
-        """Forget what the last epoch held; its clusters may be other ones."""
-        self._release()
-        self._steps_left = n_steps
+    def forget(self) -> None:
+        """Compute prototypes in the next step; its clusters may be other ones."""
+        self._held = self._computed = self._seen = None
+        self._gradients = []
+        self._uses_left = 0
 
     def take(self) -> PrototypeSet | None:
         """Prototypes for this step, None where they have to be computed."""
         if self._uses_left == 0:
-            self._release()
+            self.forget()
             return None
         self._uses_left -= 1
-        self._steps_left -= 1
         return self._held
 
     def hold(self, prototypes: PrototypeSet) -> PrototypeSet:
         """Keep what this step computed; returns what the step goes on with."""
-        n_steps = int(min(self.interval, self._steps_left))
-        self._steps_left -= 1
-        if n_steps <= 1:
+        if self.interval == 1:
             return prototypes
-        self._uses_left = n_steps - 1
+        self._uses_left = self.interval - 1
         positions = prototypes.positions
         self._held = PrototypeSet(positions.detach(), prototypes.log_weights)
         if not positions.requires_grad:
@@ -92,8 +88,3 @@ class HeldPrototypes:
             self._computed = self._seen = None
         for parameter, gradient in self._gradients:
             parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
-
-    def _release(self) -> None:
-        self._held = self._computed = self._seen = None
-        self._gradients = []
-        self._uses_left = 0

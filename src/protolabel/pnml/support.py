@@ -56,13 +56,13 @@ def cluster_slices(
     network: PrototypeNetwork, support: Support, *, keep_responsibilities: bool
 ) -> list[Clustering]:
     """Run the adaptive clustering in every slice, on detached embeddings."""
-    log_variance = network.log_variance
+    variances = None if network.log_variance is None else network.log_variance.detach().exp()
     return [
         cluster_components(
             support.embeddings[position].detach(),
             support.components.membership(position),
             network.settings,
-            trained_variance=None if log_variance is None else float(log_variance[position].exp()),
+            trained_variance=None if variances is None else float(variances[position]),
             keep_responsibilities=keep_responsibilities,
         )
         for position in range(network.n_slices)

@@ -147,7 +147,7 @@ class Trainer:
         # One tensor for all steps: small ones that outlive a step would keep the allocator from
         # giving the memory of large ones to the next step.
         losses = torch.empty(len(batches), 3, device=order.device)
-        self.held.start_epoch(len(batches))
+        self.held.forget()
         for row, batch in zip(losses, batches, strict=True):
             row.copy_(torch.stack(self.train_step(batch)))
         total, entropy, correlation = losses.mean(dim=0).tolist()
