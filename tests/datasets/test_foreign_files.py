@@ -20,6 +20,8 @@ from protolabel.exceptions import DatasetError
         (pickle.dumps({"a": 1}), "is a pickle file, which is never read"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "is an Excel or other Office file; save its sheet as CSV"),
         (b"\x89HDF\r\n", "is an HDF5 file"),
+        (b'{"size": 1, "tags": "a"}\n', "is a JSON file; write it as CSV or Parquet"),
+        (b'[\n {"size": 1}]', "is a JSON file"),
         (b"BZh91AY", "is compressed by bzip2; unpack it"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from protolabel.datasets import (
     sniff_format,
 )
 from protolabel.exceptions import DatasetError
+from protolabel.workflows.table_file import open_table
 
 MIXED = (
     "id,size,colour,in stock,comment,empty,tags\n"
@@ -204,7 +206,7 @@ def test_words_for_no_value_are_no_tags(tmp_path: Path) -> None:
     dataset = read_quietly(write(tmp_path, "x,tags\n1,a;b\n2,NA\n3,nan\n4,NA\n5,\n"))
     assert dataset.label_names == ("a", "b")
     assert dataset.Y.toarray().tolist() == [[1, 1], *[[0, 0]] * 4]
-    note = "3 cells of the tags, 'NA', 'nan', were taken as no tag"
+    note = "'NA', 'nan', 3 times in the tags, were taken as no tag"
     assert note in dataset.provenance.notes
 
 
@@ -530,7 +532,7 @@ def test_decimal_commas_between_commas_are_named(tmp_path):
     with pytest.warns(DatasetWarning):
         data = read_dataset(path, labels=["happy"])
     (note,) = data.provenance.notes
-    assert "more than 64 different values, numbers with a decimal comma" in note
+    assert "more than 64 different values, numbers with a comma" in note
 
 
 def test_whole_numbers_as_words_have_no_decimal_commas(tmp_path):
@@ -546,3 +548,49 @@ def test_a_column_that_begins_with_zeros_and_blanks_is_one_of_numbers(tmp_path):
     path.write_text("\n".join(["size,happy", *rows]) + "\n")
     with pytest.warns(DatasetWarning, match="missing values"):
         assert read_dataset(path, labels=["happy"]).feature_names == ("size",)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_a_blank_line_of_a_single_column_is_a_row_without_a_value(tmp_path, end):
+    path = write(tmp_path, "tags\na\n\n\nb\n" + end)
+    with open_table(path, "csv") as table:
+        cells = [cell for block in table.blocks for cell in block.columns[0]]
+    assert cells == ["a", "", "", "b"]
+    several = write(tmp_path, "x,tags\n1,a\n\n2,b\n", "several.csv")
+    assert read_quietly(several).Y.toarray().tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("options", [{"labels": ()}, {"tags": ""}])
+def test_labels_have_to_be_named(tmp_path, options):
+    path = write(tmp_path, "x,a\n1,0\n2,1\n")
+    with pytest.raises(DatasetError, match=r"no label column was named|there is no column ''"):
+        read_csv(path, options=TableOptions(**options))
+
+
+def test_numbers_with_leading_zeros_are_told_of(tmp_path):
+    path = write(tmp_path, "size,place,tags\n0,01234,a\n0.5,00107,b\n100,9999,a\n")
+    notes = read_quietly(path).provenance.notes
+    assert [note for note in notes if "categorical" in note] == [
+        "column 'place' was read as numbers, '01234' among them; if they are codes, name it as "
+        "categorical or drop it (categorical=, drop=; --categorical, --drop)"
+    ]
+
+
+def test_words_for_no_value_are_no_tags_among_others(tmp_path):
+    dataset = read_quietly(write(tmp_path, "x\ttags\n1\ta;none\n2\tNA;b;none\n3\tnone\n"))
+    assert dataset.label_names == ("a", "b")
+    assert dataset.Y.toarray().tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert "'none', 'NA', 4 times in the tags, were taken as no tag" in dataset.provenance.notes
+
+
+def test_names_of_columns_do_not_depend_on_the_form_of_accents(tmp_path):
+    apart = unicodedata.normalize("NFD", "größe")
+    assert apart != "größe"
+    dataset = read_quietly(write(tmp_path, f"{apart},tags\n1.5,a\n2.5,b\n"))
+    assert dataset.feature_names == ("größe",)
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_named(tmp_path):
+    (tmp_path / "mine.csv").write_bytes(b"x,tags\r1,a\r2,b\r")
+    with pytest.raises(DatasetError, match="carriage return alone; save the file"):
+        read_csv(tmp_path / "mine.csv")

@@ -74,3 +74,12 @@ def test_labels_of_all_rows_or_none_have_no_correlation(n_samples):
     assert np.isnan(matrix[:2]).all()
     assert np.isnan(matrix[:, :2]).all()
     np.testing.assert_allclose(matrix[2:, 2:], np.corrcoef(Y[:, 2:].T), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_rows", [20, 32, 40, 100])
+def test_equal_labels_have_a_correlation_of_one_and_no_more(n_rows):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        Y = (rng.random((n_rows, 3)) < 0.4).astype(int)
+        assert label_correlation(Y[:, [0, 1, 1]])[1, 2] == pytest.approx(1.0, abs=1e-12)
+        assert np.nanmax(np.abs(label_correlation(Y[:, [0, 1, 1]]))) <= 1.0

@@ -351,3 +351,8 @@ def test_one_word_takes_the_place_of_another():
                 place = int(label.label)
                 assert model.predict(changed[None])[0, place] != label.is_predicted
     assert n_changes > 8
+
+
+def test_at_least_one_label_is_explained(model, data):
+    with pytest.raises(ValueError, match="n_labels is 0; expected at least 1"):
+        explain(model, data[0][0], n_labels=0)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
@@ -14,7 +15,14 @@ from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 from protolabel.baselines.ml_knn import MLkNN
 from protolabel.decision import ThresholdedClassifier
-from protolabel.metrics import METRICS, make_scorer, micro_f1
+from protolabel.metrics import (
+    METRICS,
+    evaluate,
+    evaluate_by_name,
+    label_report,
+    make_scorer,
+    micro_f1,
+)
 from protolabel.metrics.truth import align_labels
 
 NAMES = ["p", "q", "r"]
@@ -187,3 +195,27 @@ def test_metrics_say_how_label_sets_are_encoded(rows):
 def test_a_single_label_is_still_asked_for_as_a_column():
     with pytest.raises(ValueError, match="a single label needs a column"):
         micro_f1([0, 1, 1], [0, 1, 0])
+
+
+@pytest.mark.parametrize("function", [evaluate, evaluate_by_name, label_report])
+def test_scores_without_names_beside_frames_of_different_orders_are_refused(function):
+    truth = pd.DataFrame([[1, 0, 0], [0, 1, 1]], columns=NAMES)
+    scores = pd.DataFrame([[0.9, 0.1, 0.2], [0.2, 0.6, 0.8]], columns=NAMES)
+    other = truth[["r", "p", "q"]]
+    expected = function(truth, truth, scores)
+    assert function(truth, other, scores) == expected
+    assert function(truth, truth.to_numpy(), scores.to_numpy()) == expected
+    with pytest.raises(ValueError, match=r"it could follow either\. Give scores as a frame"):
+        function(truth, other, scores.to_numpy())
+
+
+def test_texts_of_zero_and_one_are_named_as_such():
+    with pytest.raises(ValueError, match=r"contains texts such as '1'.*Y_true.astype\(int\)"):
+        micro_f1(np.array([["1", "0"]]), [[1, 0]])
+
+
+def test_rows_without_a_ranking_are_told_of_once():
+    with pytest.warns(UndefinedMetricWarning) as told:
+        found = evaluate([[1], [0]], [[1], [0]], [[1.0], [0.0]])
+    assert len(told) == 1
+    assert np.isnan([found["average_precision"], found["ranking_loss"]]).all()

@@ -1,5 +1,7 @@
 """Rows for a model that is there already, in another format than it was trained on."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 
@@ -117,7 +119,7 @@ def test_tags_may_be_the_text_of_a_list(tagged, tmp_path, cell):
     path = write(tmp_path / "new.csv", "size\ttags", f"1\t{quoted(cell)}", "2\t[]", "3\tnan")
     rows = read_rows(path, inputs, names, FileOptions(), wanted_labels=names)
     assert rows.Y.toarray().tolist() == [[1, 1], [0, 0], [0, 0]]
-    assert rows.notes == ("1 cells of the tags, 'nan', were taken as no tag",)
+    assert rows.notes == ("'nan', 1 times in the tags, were taken as no tag",)
 
 
 def quoted(cell):
@@ -251,3 +253,33 @@ def test_the_index_of_pandas_is_left_out_where_columns_have_no_names(tmp_path):
     rows = read_rows(path, NUMBERED, ("0", "1"), FileOptions(), keep=("__index_level_0__",))
     assert rows.X.tolist() == [[1, 2, 3]]
     assert rows.kept == {"__index_level_0__": ["row"]}
+
+
+@pytest.fixture
+def of_numbers(tmp_path):
+    """What a model takes that was trained on numbers and on yes and no."""
+    path = write(tmp_path / "train.csv", "size;price;open;tags", "1,5;1500;1;A", "2,5;2500;0;B")
+    data = read_labelled(path, FileOptions())
+    return fit_inputs(data.content, np.arange(2)), data.label_names
+
+
+def test_marks_of_thousands_are_refused_in_new_rows(of_numbers, tmp_path):
+    path = write(tmp_path / "new.csv", "size;price;open", "1,5;1.500;1", "2,5;2.500;0")
+    with pytest.raises(DatasetError, match=r"points in column 'price' may be marks of thousands"):
+        read_rows(path, *of_numbers, FileOptions())
+
+
+def test_yes_and_no_stand_for_one_and_zero_and_for_no_other_number(of_numbers, tmp_path):
+    path = write(tmp_path / "new.csv", "size,price,open", "1,2,yes", "3,4,False", "5,6,7")
+    assert read_rows(path, *of_numbers, FileOptions()).X[:, 2].tolist() == [1, 0, 7]
+    path = write(tmp_path / "new.csv", "size,price,open", "1,2,1", "yes,4,0")
+    with pytest.raises(DatasetError, match=r"line 3: 'yes' in column 'size' is not a number"):
+        read_rows(path, *of_numbers, FileOptions())
+
+
+def test_names_are_found_whatever_the_form_of_accents(tmp_path):
+    path = write(tmp_path / "train.csv", "größe,tags", "1,A", "2,B")
+    data = read_labelled(path, FileOptions())
+    inputs = fit_inputs(data.content, np.arange(2))
+    path = write(tmp_path / "new.csv", unicodedata.normalize("NFD", "größe"), "3", "", "4")
+    assert read_rows(path, inputs, data.label_names, FileOptions()).X.tolist() == [[3], [1], [4]]

@@ -76,7 +76,8 @@ def expand_categories(
             is_category[position] = True
             values = categories[position]
             new_names += [f"{name}={value}" for value in values]
-            notes.append(f"column {name!r} was encoded as {len(values)} columns of 0 and 1")
+            columns = "1 column" if len(values) == 1 else f"{len(values)} columns"
+            notes.append(f"column {name!r} was encoded as {columns} of 0 and 1")
         else:
             new_names.append(name)
     expanded = _place(X, target, is_category, len(new_names))
@@ -122,5 +123,5 @@ def _place_sparse(X: Any, target: Any, is_category: Any, width: int) -> Any:
 def _kind_of(values: Sequence[str]) -> str:
     has_commas = any("," in value for value in values)
     if has_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in values):
-        return "numbers with a decimal comma: write them with a point"
+        return "numbers with a comma: write them with a point, or without marks of thousands"
     return "an identifier or free text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -25,7 +26,8 @@ _KINDS = {
     b"7z\xbc\xaf": f"a 7z archive; {_UNPACK}",
     b"%PDF-": f"a PDF file; {_AS_TABLE}",
 }
-START_BYTES = max(len(start) for start in _KINDS)
+_JSON = re.compile(rb'\s*(\{\s*("|$)|\[\s*[\[{])')
+START_BYTES = 64
 
 
 def foreign_kind(start: bytes) -> str | None:
@@ -41,6 +43,8 @@ def foreign_kind(start: bytes) -> str | None:
     >>> foreign_kind(b"FEA1....")
     'a Feather file; write it as CSV or Parquet'
     """
+    if _JSON.match(start):
+        return f"a JSON file; {_AS_TABLE}"
     return next((kind for begin, kind in _KINDS.items() if start.startswith(begin)), None)
 
 

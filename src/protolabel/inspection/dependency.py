@@ -36,7 +36,8 @@ def label_correlation(Y: Any) -> np.ndarray:
     spread = np.sqrt(counts * (n_samples - counts))
     spread[spread == 0] = np.nan
     covariance = n_samples * together - np.outer(counts, counts)
-    return np.asarray(covariance / np.outer(spread, spread))
+    # Rounded, that of equal labels may exceed 1.
+    return np.asarray(np.clip(covariance / np.outer(spread, spread), -1.0, 1.0))
 
 
 def prototype_similarity(network: PrototypeNetwork) -> np.ndarray:

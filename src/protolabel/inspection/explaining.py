@@ -222,6 +222,8 @@ def _chosen_labels(
 ) -> np.ndarray:
     """Positions of the labels to explain."""
     if labels is None:
+        if n_labels < 1:
+            raise ValueError(f"n_labels is {n_labels}; expected at least 1 label to explain.")
         return np.argsort(-model._scores(row)[0], kind="stable")[:n_labels]
     known = {str(name): position for position, name in enumerate(model.label_names_)}
     unknown = [label for label in labels if str(label) not in known]

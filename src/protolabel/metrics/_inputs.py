@@ -38,6 +38,11 @@ def as_indicator(Y: Labels, name: str) -> Indicator:
             )
         if dense.dtype == object:
             dense = _as_numbers(dense, name)
+        if dense.dtype.kind in "US":
+            raise ValueError(
+                f"{name} contains texts such as {str(dense.ravel()[0])!r}, expected the numbers 0 "
+                f"and 1; convert them with {name}.astype(int)."
+            )
         stray = dense[(dense != 0) & (dense != 1)]
         matrix = sparse.csr_array(dense != 0)
     if stray.size:
@@ -83,6 +88,15 @@ def in_order_of(Y_true: Labels, other: Any) -> Any:
     names, others = (list(getattr(frame, "columns", [])) for frame in (Y_true, other))
     are_same = set(names) == set(others) and len(set(names)) == len(names) == len(others)
     return other[names] if are_same and names != others else other
+
+
+def refuse_scores_of_either_order(Y_true: Labels, Y_pred: Labels, scores: Any) -> None:
+    """Refuse scores without names beside frames whose columns are in different orders."""
+    if in_order_of(Y_true, Y_pred) is not Y_pred and not hasattr(scores, "columns"):
+        raise ValueError(
+            "Y_true and Y_pred have their columns in different orders, and scores has no names of "
+            "columns: it could follow either. Give scores as a frame, or both in one order."
+        )
 
 
 def as_indicator_pair(Y_true: Labels, Y_pred: Labels) -> tuple[Indicator, Indicator]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolabel.metrics._inputs import Labels, as_indicator_pair, as_scores, check_edge
+from protolabel.metrics._inputs import (
+    Labels,
+    as_indicator_pair,
+    as_scores,
+    check_edge,
+    refuse_scores_of_either_order,
+)
 from protolabel.metrics.bipartition import (
     ConfusionCounts,
     jaccard_of,
@@ -14,7 +20,7 @@ from protolabel.metrics.bipartition import (
     micro_f1_of,
     row_counts,
 )
-from protolabel.metrics.ranking import mean_over_rows, rank_statistics
+from protolabel.metrics.ranking import means_over_rows, rank_statistics
 
 
 def evaluate(
@@ -100,6 +106,7 @@ class StreamingEvaluation:
         scores : array-like of shape (n_rows, n_labels)
             Larger means more relevant.
         """
+        refuse_scores_of_either_order(Y_true, Y_pred, scores)
         truth, predicted = as_indicator_pair(Y_true, Y_pred)
         ranking = rank_statistics(truth, as_scores(scores, truth.shape, Y_true))
         labels = label_counts(truth, predicted)
@@ -126,12 +133,12 @@ class StreamingEvaluation:
         """
         if self._labels is None:
             raise ValueError("no rows were added; call update before result.")
-        jaccard, precision, loss, has_problem = np.concatenate(self._rows, axis=1)
-        with_problem = has_problem != 0
+        jaccard, *ranking, has_problem = np.concatenate(self._rows, axis=1)
+        precision, loss = means_over_rows(np.stack(ranking), has_problem != 0, self.edge)
         return {
             "accuracy": float(jaccard.mean()),
             "micro_f1": micro_f1_of(self._labels),
             "macro_f1": macro_f1_of(self._labels, 0.0),
-            "average_precision": mean_over_rows(precision, with_problem, self.edge),
-            "ranking_loss": mean_over_rows(loss, with_problem, self.edge),
+            "average_precision": precision,
+            "ranking_loss": loss,
         }

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolabel.metrics._inputs import Labels, as_indicator_pair, as_scores
+from protolabel.metrics._inputs import (
+    Labels,
+    as_indicator_pair,
+    as_scores,
+    refuse_scores_of_either_order,
+)
 from protolabel.metrics.auc import label_auc
 from protolabel.metrics.bipartition import label_counts
 
@@ -69,6 +74,8 @@ def label_report(
     >>> [(line.label, line.recall) for line in report]
     [('sea', 0.5), ('sky', 1.0)]
     """
+    if scores is not None:
+        refuse_scores_of_either_order(Y_true, Y_pred, scores)
     truth, predicted = as_indicator_pair(Y_true, Y_pred)
     n_labels = truth.shape[1]
     names = [str(label) for label in range(n_labels)] if label_names is None else label_names

@@ -214,18 +214,20 @@ def rank_statistics(truth: Indicator, scores: Floats) -> RowRanking:
     return RowRanking(precision, loss, depth, error, has_problem)
 
 
-def mean_over_rows(values: NDArray[np.float64], has_problem: NDArray[np.bool_], edge: str) -> float:
-    """Average the rows that the edge convention keeps."""
-    kept = values[has_problem] if edge == "exclude" else values
-    if kept.size == 0:
+def means_over_rows(
+    values: NDArray[np.float64], has_problem: NDArray[np.bool_], edge: str
+) -> tuple[float, ...]:
+    """Average the rows, (n_metrics, n_rows), that the edge convention keeps."""
+    kept = values[:, has_problem] if edge == "exclude" else values
+    if kept.shape[1] == 0:
         warnings.warn(
-            f"None of the {values.size} row(s) has both a relevant and an irrelevant label; the "
-            "ranking metrics are nan. In Python, edge='sklearn' counts such rows.",
+            f"None of the {len(has_problem)} row(s) has both a relevant and an irrelevant label; "
+            "the ranking metrics are nan. In Python, edge='sklearn' counts such rows.",
             UndefinedMetricWarning,
             stacklevel=3,
         )
-        return float("nan")
-    return float(kept.mean())
+        return (float("nan"),) * len(values)
+    return tuple(float(of_metric.mean()) for of_metric in kept)
 
 
 def _mean_of(metric: str, Y_true: Labels, scores: ArrayLike, edge: str) -> float:
@@ -233,7 +235,8 @@ def _mean_of(metric: str, Y_true: Labels, scores: ArrayLike, edge: str) -> float
     check_edge(edge)
     truth = as_indicator(Y_true, "Y_true")
     ranking = rank_statistics(truth, as_scores(scores, truth.shape, Y_true))
-    return mean_over_rows(getattr(ranking, metric), ranking.has_problem, edge)
+    values: NDArray[np.float64] = getattr(ranking, metric)
+    return means_over_rows(values[None], ranking.has_problem, edge)[0]
 
 
 def _block_statistics(block: RankedRows, n_relevant: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
-from protolabel.metrics._inputs import Labels
+from protolabel.metrics._inputs import Labels, refuse_scores_of_either_order
 from protolabel.metrics.auc import macro_auc, micro_auc
 from protolabel.metrics.bipartition import (
     accuracy,
@@ -130,6 +130,8 @@ def evaluate_by_name(
         n_labels = Y_true.shape[1] if hasattr(Y_true, "shape") else len(Y_true[0])
         names = [name for name in METRICS if _cut_of(name) <= n_labels]
     metrics = [get_metric(name) for name in names]
+    if len({metric.uses_scores for metric in metrics}) > 1:
+        refuse_scores_of_either_order(Y_true, Y_pred, scores)
     return {
         metric.name: metric.function(Y_true, scores if metric.uses_scores else Y_pred)
         for metric in metrics

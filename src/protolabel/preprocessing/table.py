@@ -62,10 +62,14 @@ TableColumns = Sequence[Numbers | Words]
 
 @dataclass(frozen=True)
 class NumberRule:
-    """What becomes of a column of numbers: ``fill`` takes the place of missing ones."""
+    """What becomes of a column of numbers: ``fill`` takes the place of missing ones.
+
+    With ``is_truth`` there were but 0 and 1 among them, which yes and no may stand for.
+    """
 
     name: str
     fill: float
+    is_truth: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ class TablePreprocessor:
     def to_json(self) -> list[dict[str, Any]]:
         """The rules as plain values."""
         return [
-            {"column": rule.name, "fill": rule.fill}
+            {"column": rule.name, "fill": rule.fill, "truth": rule.is_truth}
             if isinstance(rule, NumberRule)
             else {"column": rule.name, "words": list(rule.words)}
             for rule in self.rules
@@ -211,7 +215,8 @@ def _learn(column: Numbers | Words, rows: NDArray[Any] | None) -> NumberRule | W
         present = np.unique(codes[codes != MISSING_CODE])
         return WordRule(column.name, tuple(column.words[code] for code in present))
     seen = column if rows is None else Numbers(column.name, column.values[rows])
-    return NumberRule(column.name, _fill(seen))
+    is_truth = seen.known.size > 0 and bool(np.isin(seen.known, (0, 1)).all())
+    return NumberRule(column.name, _fill(seen), is_truth)
 
 
 def _fill(column: Numbers) -> float:
@@ -257,13 +262,16 @@ def _codes(rule: WordRule, column: Numbers | Words) -> NDArray[np.int64]:
 
 def _parse_rule(entry: Any, path: Path) -> NumberRule | WordRule:
     has_words = isinstance(entry, dict) and "words" in entry
-    fields = Fields(entry, "a column", path, {"column", "words" if has_words else "fill"})
+    # Models from before yes and no were told from numbers take both.
+    has_truth = isinstance(entry, dict) and "truth" in entry
+    of_numbers = {"column", "fill", "truth"} if has_truth else {"column", "fill"}
+    fields = Fields(entry, "a column", path, {"column", "words"} if has_words else of_numbers)
     name = fields.text("column")
     if not has_words:
         fill = fields.number("fill")
         if not math.isfinite(fill):
             raise _refusal(path, f"the fill of column {shown(name)} is not finite")
-        return NumberRule(name, fill)
+        return NumberRule(name, fill, fields.flag("truth") if has_truth else True)
     words = fields.items("words")
     if any(not isinstance(word, str) for word in words) or len(set(words)) < len(words):
         raise _refusal(path, f"the words of column {shown(name)} are not different strings")

@@ -59,6 +59,13 @@ class Fields:
             self._refuse_value(key, value, f"a whole number from {low} to {high}")
         return value
 
+    def flag(self, key: str) -> bool:
+        """Return true or false."""
+        value = self.raw(key)
+        if not isinstance(value, bool):
+            self._refuse_value(key, value, "true or false")
+        return value
+
     def number(self, key: str) -> float:
         """A number."""
         value = self._value[key]

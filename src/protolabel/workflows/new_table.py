@@ -20,6 +20,7 @@ from protolabel.datasets.readers.table_cells import (
     is_missing,
     note_on_commas,
     plain_word,
+    refuse_marks_of_thousands,
 )
 from protolabel.preprocessing.table import MISSING_CODE, NumberRule, Numbers, WordRule, Words
 from protolabel.workflows.file_options import FileOptions
@@ -75,14 +76,10 @@ def read_new_table(
                 raise problem_at(path, block.line_numbers[error.row], str(error)) from error
             for name, cells in kept.items():
                 cells.extend(by_name[name])
+    numbers = [reader for reader in readers if isinstance(reader, _NumberReader)]
+    refuse_marks_of_thousands(path, numbers)
     columns = tuple(reader.finish() for reader in readers)
-    notes = note_on_commas(
-        [
-            reader.name
-            for reader in readers
-            if isinstance(reader, _NumberReader) and reader.has_commas
-        ]
-    )
+    notes = note_on_commas([reader.name for reader in numbers if reader.has_commas])
     notes += [note for reader in readers for note in reader.notes()]
     Y = None
     if labels is not None:
@@ -113,7 +110,7 @@ def _feature_readers(
     return [
         _WordReader(rule)
         if isinstance(rule, WordRule)
-        else _NumberReader(rule.name, decimal_commas=table.decimal_commas)
+        else _NumberReader(rule, decimal_commas=table.decimal_commas)
         for rule in rules
     ]
 
@@ -151,16 +148,22 @@ def _are_numbers(names: Sequence[str]) -> bool:
 
 
 class _NumberReader:
-    """A column of numbers, yes and no, or nothing."""
+    """A column of numbers; of yes and no, too, where the training rows had but 0 and 1."""
 
-    def __init__(self, name: str, *, decimal_commas: bool = False) -> None:
-        self.name = name
+    def __init__(self, rule: NumberRule, *, decimal_commas: bool = False) -> None:
+        self.name = rule.name
+        self._is_truth = rule.is_truth
         self._values = GrowingArray(np.float64)
-        self._parser = NumberParser(name, decimal_commas=decimal_commas)
+        self._parser = NumberParser(rule.name, decimal_commas=decimal_commas)
 
     @property
     def has_commas(self) -> bool:
         return self._parser.has_commas
+
+    @property
+    def may_have_thousands(self) -> bool:
+        """Whether every point that was found may be a mark of thousands."""
+        return self._parser.may_have_thousands
 
     def append(self, tokens: Sequence[str]) -> None:
         self._values.append([self._number(row, token.strip()) for row, token in enumerate(tokens)])
@@ -171,7 +174,7 @@ class _NumberReader:
         number = self._parser.parse(row, token)
         if number is not None:
             return number
-        if token.lower() in TRUTH_WORDS:
+        if self._is_truth and token.lower() in TRUTH_WORDS:
             return TRUTH_WORDS[token.lower()]
         if is_infinite(token):
             raise infinite_cell(row, token, self.name)

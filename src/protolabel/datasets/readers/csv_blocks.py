@@ -10,6 +10,7 @@ from pathlib import Path
 
 from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.lines import iter_lines, problem_at
+from protolabel.datasets.readers.table_cells import column_name
 
 _DELIMITERS = ("\t", ",", ";", "|")
 # A quote that is never closed must not have the whole file read.
@@ -66,7 +67,7 @@ def open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimit
         lines = chain(read[1:], lines)
     rows = _csv_rows(path, first, lines, delimiter)
     _, cells = next(rows)
-    header = [cell.strip() for cell in cells]
+    header = [column_name(cell) for cell in cells]
     return CsvTable(header, _csv_blocks(path, header, rows, delimiter), delimiter)
 
 
@@ -115,9 +116,10 @@ def _csv_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            raise problem_at(
-                path, max(reader.line_num, 1), f"not a row of cells ({error}); check its quotes"
-            ) from error
+            problem = f"not a row of cells ({error}); check its quotes"
+            if "new-line character" in str(error):
+                problem = "lines end with a carriage return alone; save the file with line feeds"
+            raise problem_at(path, max(reader.line_num, 1), problem) from error
         yield reader.line_num, row
 
 
@@ -126,9 +128,7 @@ def _csv_blocks(
 ) -> Iterator[Block]:
     block: list[list[str]] = []
     numbers: list[int] = []
-    for number, row in rows:
-        if not row:
-            continue
+    for number, row in _without_blank_lines(rows, len(header)):
         if len(row) != len(header):
             raise problem_at(
                 path,
@@ -143,3 +143,18 @@ def _csv_blocks(
             block, numbers = [], []
     if block:
         yield Block(list(zip(*block, strict=True)), numbers)
+
+
+def _without_blank_lines(
+    rows: Iterator[tuple[int, list[str]]], n_columns: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Of a single column, a blank line is a row without a value, but for those at the end."""
+    blank: list[int] = []
+    for number, row in rows:
+        if not row:
+            blank.append(number)
+            continue
+        if n_columns == 1:
+            yield from ((before, [""]) for before in blank)
+        blank.clear()
+        yield number, row

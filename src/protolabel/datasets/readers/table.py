@@ -23,6 +23,7 @@ from protolabel.datasets.readers.table_cells import (
     is_number,
     note_on_commas,
     plain_word,
+    refuse_marks_of_thousands,
 )
 from protolabel.datasets.readers.table_columns import (
     CategoryColumn,
@@ -142,7 +143,8 @@ class TableBuilder:
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
         self.columns = [_settled(column) for column in self.columns]
-        self._check_marks()
+        numbers = [column for column in self.columns if isinstance(column, NumberColumn)]
+        refuse_marks_of_thousands(self.path, numbers)
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -162,7 +164,11 @@ class TableBuilder:
             raise problem_at(self.path, 1, f"column {name!r} occurs {count} times; rename one")
         known = set(self.header)
         holding_labels = [*(self.options.labels or ())]
-        holding_labels += [self.options.tags] if self.options.tags else []
+        holding_labels += [self.options.tags] if self.options.tags is not None else []
+        if self.options.labels is not None and not holding_labels:
+            raise problem_at(
+                self.path, 1, "no label column was named; name one or more (labels=, --labels)"
+            )
         for name in (*holding_labels, *self.options.categorical, *self.options.drop):
             if name not in known:
                 raise problem_at(
@@ -177,20 +183,6 @@ class TableBuilder:
                     1,
                     f"column {name!r} is to hold labels and to be dropped; name it once",
                 )
-
-    def _check_marks(self) -> None:
-        """Refuse points that are marks of thousands where other columns have decimal commas."""
-        numbers = [column for column in self.columns if isinstance(column, NumberColumn)]
-        commas = [column.name for column in numbers if column.has_commas]
-        thousands = [column.name for column in numbers if column.may_have_thousands]
-        if commas and thousands:
-            raise problem_at(
-                self.path,
-                1,
-                f"all points in column {thousands[0]!r} may be marks of thousands, as column "
-                f"{commas[0]!r} has decimal commas; write the numbers of all columns in one way, "
-                "without marks of thousands, or drop the column (drop=, --drop)",
-            )
 
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:
@@ -313,6 +305,12 @@ class TableBuilder:
                     notes.append(
                         f"column {column.name!r} has {column.n_missing} missing values, read as "
                         "NaN; impute them before fitting"
+                    )
+                if column.leading_zero is not None:
+                    notes.append(
+                        f"column {column.name!r} was read as numbers, {column.leading_zero!r} "
+                        "among them; if they are codes, name it as categorical or drop it "
+                        "(categorical=, drop=; --categorical, --drop)"
                     )
             elif isinstance(column, CategoryColumn):
                 array = column.codes.finish()

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from protolabel.datasets.lines import problem_at
 
 MISSING_WORDS = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "."})
 TRUTH_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
@@ -76,6 +81,46 @@ class NumberParser:
         return float(token.replace(",", "."))
 
 
+class NumericCells(Protocol):
+    """A column of numbers, as its cells are written."""
+
+    name: str
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether numbers with a decimal comma were found."""
+
+    @property
+    def may_have_thousands(self) -> bool:
+        """Whether every point that was found may be a mark of thousands."""
+
+
+def refuse_marks_of_thousands(path: Path, columns: Iterable[NumericCells]) -> None:
+    """Refuse points that are marks of thousands where other columns have decimal commas."""
+    columns = tuple(columns)
+    commas = [column.name for column in columns if column.has_commas]
+    thousands = [column.name for column in columns if column.may_have_thousands]
+    if commas and thousands:
+        raise problem_at(
+            path,
+            1,
+            f"all points in column {thousands[0]!r} may be marks of thousands, as column "
+            f"{commas[0]!r} has decimal commas; write the numbers of all columns in one way, "
+            "without marks of thousands, or drop the column (drop=, --drop)",
+        )
+
+
+def column_name(cell: str) -> str:
+    """The name that a cell of the header gives, alike where accents are characters of their own.
+
+    Examples
+    --------
+    >>> column_name(" gro\u0308sse ") == "gr\u00f6sse"
+    True
+    """
+    return unicodedata.normalize("NFC", cell.strip())
+
+
 def is_missing(token: str) -> bool:
     """Tell whether a stripped token stands for no value."""
     return token.lower() in MISSING_WORDS
@@ -105,6 +150,17 @@ def is_number(token: str, *, decimal_comma: bool = False) -> bool:
     if decimal_comma and _COMMA_NUMBER.fullmatch(token) is not None:
         token = token.replace(",", ".")
     return _NUMBER.fullmatch(token) is not None and abs(float(token)) != float("inf")
+
+
+def has_leading_zero(token: str) -> bool:
+    """Tell whether a stripped token has digits behind a zero that no number needs.
+
+    Examples
+    --------
+    >>> [has_leading_zero(token) for token in ("01234", "0", "0.5", "100")]
+    [True, False, False, False]
+    """
+    return token.startswith("0") and token.isdecimal() and len(token) > 1
 
 
 def is_infinite(token: str) -> bool:

@@ -13,6 +13,7 @@ from protolabel.datasets.readers.table_cells import (
     TRUTH_WORDS,
     NumberParser,
     TokenError,
+    has_leading_zero,
     infinite_cell,
     is_infinite,
     is_missing,
@@ -59,6 +60,8 @@ class NumberColumn(TableColumn):
         self._parser = NumberParser(name, decimal_commas=decimal_commas)
         self.values = GrowingArray(np.float64)
         self.n_missing = 0
+        # The first cell such as 00107, which may be a code and no number.
+        self.leading_zero: str | None = None
 
     @property
     def has_commas(self) -> bool:
@@ -82,6 +85,8 @@ class NumberColumn(TableColumn):
             return TRUTH_WORDS[token.lower()]
         number = self._parser.parse(row, token)
         if number is not None:
+            if self.leading_zero is None and has_leading_zero(token):
+                self.leading_zero = token
             return number
         if is_infinite(token):
             raise infinite_cell(row, token, self.name)

@@ -23,7 +23,7 @@ LIST_SEPARATOR = "\x1f"
 class TagColumn(TableColumn):
     """Several labels in one cell, split at a separator or written as a list.
 
-    A cell that says NA, none or the like holds no label.
+    NA, none and the like are no labels, alone in a cell or among others.
 
     Parameters
     ----------
@@ -71,16 +71,18 @@ class TagColumn(TableColumn):
             self.append_lists([self._items(row, token) for row, token in enumerate(tokens)])
             return
         self._find_separator(tokens)
-        self.append_lists(
-            [token.split(self.separator) if self.separator else [token] for token in tokens]
-        )
+        if self.separator is None or self.separator == LIST_SEPARATOR:
+            self.append_lists([token.split(self.separator or LIST_SEPARATOR) for token in tokens])
+            return
+        cells = [token.split(self.separator) for token in tokens]
+        self.append_lists([[self._without_missing(tag) for tag in cell] for cell in cells])
 
     def note_on_missing(self) -> list[str]:
         """What to say of cells with a word for no value, if there are any."""
         if not self.missing:
             return []
         words = ", ".join(repr(word) for word in self.missing)
-        return [f"{self.missing.total()} cells of the tags, {words}, were taken as no tag"]
+        return [f"{words}, {self.missing.total()} times in the tags, were taken as no tag"]
 
     def _without_missing(self, token: str) -> str:
         word = token.strip()
