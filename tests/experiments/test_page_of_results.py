@@ -68,8 +68,11 @@ def test_the_largest_comparison_is_shown_whole():
     assert shown == set(means_of(RUNS[heading]))
 
 
-def test_the_ranks_of_the_networks_alone_are_those_in_place_of_the_whole():
-    runs = [RecordStore(ROOT / "results" / run).read() for run in ("comparison/run", "networks")]
+@pytest.mark.parametrize(
+    ("run", "methods"), [("networks", ("pnml", "camel")), ("another-processor", ("pnml",))]
+)
+def test_the_ranks_of_other_runs_are_those_in_place_of_the_whole(run, methods):
+    runs = [RecordStore(ROOT / "results" / name).read() for name in ("comparison/run", run)]
     records = [record for record in runs[0] if record.unit.method != "pnml"] + runs[1]
     ranks = {}
     for metric in METRIC_TITLES:
@@ -77,8 +80,20 @@ def test_the_ranks_of_the_networks_alone_are_those_in_place_of_the_whole():
         for arm, rank in zip(ranking.table.arms, ranking.average_ranks, strict=True):
             ranks.setdefault(arm.method, []).append(f"{rank:.2f}")
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    for method in ("pnml", "camel"):
+    for method in methods:
         assert " / ".join(ranks[method]) in page
+
+
+def test_the_differences_of_another_processor_are_those_of_its_records():
+    whole, other = means_of("comparison/run"), means_of("another-processor")
+    assert len(other) == 19
+    values = []
+    for metric in METRIC_TITLES:
+        differences = [other[cell][metric] - whole[cell][metric] for cell in other]
+        values.append(f"{sum(differences) / len(differences):+.4f}".replace("0.", ".", 1))
+        assert max(map(abs, differences)) < (0.0065 if metric == "macro_f1" else 0.003)
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert " / ".join(values) in page
 
 
 def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_them():
