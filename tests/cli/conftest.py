@@ -43,7 +43,8 @@ def run_protolabel(*arguments) -> Done:
         contextlib.redirect_stderr(stderr),
     ):
         patch.setattr(sys, "argv", ["protolabel", *map(str, arguments)])
-        patch.delenv("PROTOLABEL_DEBUG", raising=False)
+        # Empty rather than absent, so that what --debug sets does not outlast the call.
+        patch.setenv("PROTOLABEL_DEBUG", "")
         try:
             main.run()
         except SystemExit as stop:

@@ -175,3 +175,21 @@ def test_a_run_in_a_real_process(finished):
     assert done.returncode == 0, done.stderr
     assert "PNML-single(embedding_dim=4, max_epochs=1)" in done.stdout
     assert done.stderr == f"Report written to {folder / 'report.html'}\n"
+
+
+@pytest.mark.parametrize("command", ["status", "resume", "table", "compare"])
+def test_a_file_is_no_run(tmp_path, command):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b")
+    result = invoke(command, path)
+    assert isinstance(result.exception, ValueError)
+    assert str(result.exception).startswith(f"{path} holds no r")
+
+
+def test_a_run_is_not_written_among_the_files_of_a_model(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    result = run_quick(tmp_path)
+    assert result.exit_code == 2
+    message = " ".join(result.stderr.replace("│", " ").split())
+    assert "holds 'manifest.json' and no run" in message
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]

@@ -42,6 +42,11 @@ def test_people_get_a_table_of_the_labels(protolabel, songs_model, new_songs):
     assert [line.split()[0] for line in done.stdout.splitlines()[-3:]] == ["label", "happy", "rare"]
 
 
+def test_one_label_is_no_labels(protolabel, songs_model, new_songs):
+    done = protolabel("evaluate", songs_model, new_songs, "--labels", "happy")
+    assert "25 rows, 1 label:" in done.stdout
+
+
 def test_labels_may_stand_in_a_column_of_tags(protolabel, songs_model, new_songs, truth, tmp_path):
     with new_songs.open() as file:
         rows = list(csv.DictReader(file))

@@ -1,5 +1,7 @@
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +10,11 @@ from protolabel import __version__
 from protolabel.cli import main
 from protolabel.cli.main import app
 from protolabel.exceptions import DatasetError
+
+
+def unwrapped(text):
+    """A message without the box that it is drawn in."""
+    return " ".join(text.replace("│", " ").split())
 
 
 def test_help_loads_no_heavy_library():
@@ -85,3 +92,164 @@ def test_an_unknown_dataset_in_a_real_process_gives_a_hint_and_no_traceback(tmp_
     assert "yeats" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+@pytest.mark.parametrize("is_buffered", [True, False])
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["version"], 1, "No space left on device"),
+        (["version", "--json"], 1, "No space left on device"),
+        (["--help"], 1, "No space left on device"),
+        (["datasets", "info", "yeats", "--json"], 3, "yeats"),
+    ],
+)
+def test_an_output_that_takes_nothing_is_told_in_one_line(is_buffered, arguments, code, message):
+    environment = os.environ | {"PYTHONUNBUFFERED": "" if is_buffered else "1"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from protolabel.cli.main import run; run()", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_output_that_nobody_reads_ends_in_silence():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed:
+        done = subprocess.run(
+            [sys.executable, "-c", "from protolabel.cli.main import run; run()", "version"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "yeast", "-o", "m"],
+        ["tune", "yeast"],
+        ["benchmark", "run", "--datasets", "yeast", "--output", "run"],
+        ["reproduce", "main", "--output", "results"],
+        ["demo"],
+    ],
+)
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
+def test_a_seed_that_no_generator_takes_is_refused_at_once(
+    protolabel, tmp_path, monkeypatch, command, seed
+):
+    monkeypatch.chdir(tmp_path)
+    done = protolabel(*command, "--seed", seed, "--json")
+    assert done.code == 2
+    assert "--seed" in done.error["message"]
+    assert f"{seed} was given; expected a number from 0 to 4294967295" in done.error["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (["train", "t.csv", "-o", "m", "--labels"], "label"),
+        (["train", "t.csv", "-o", "m", "--n-labels", "1", "--drop"], "column"),
+        (["train", "t.csv", "-o", "m", "--n-labels", "1", "--categorical"], "column"),
+        (["train", "t.csv", "-o", "m", "--n-labels", "1", "--groups"], "column"),
+        (["tune", "t.csv", "--tags"], "column"),
+        (["evaluate", "m", "t.csv", "--labels"], "label"),
+        (["predict", "m", "t.csv", "--keep"], "column"),
+        (["report", "m", "--data", "t.csv", "--tags"], "column"),
+        (["datasets", "convert", "t.csv", "t.npz", "--labels"], "label"),
+        (["benchmark", "run", "--datasets", "yeast", "--output", "run", "--metrics"], "metric"),
+        (["reproduce", "main", "--output", "results", "--datasets"], "dataset"),
+        (["reproduce", "main", "--output", "results", "--methods"], "method"),
+    ],
+)
+@pytest.mark.parametrize("names", ["", ",", ",,"])
+def test_a_list_of_no_names_is_a_wrong_use(protolabel, tmp_path, monkeypatch, command, kind, names):
+    monkeypatch.chdir(tmp_path)
+    done = protolabel(*command, names)
+    message = unwrapped(done.stderr)
+    assert done.code == 2
+    assert f"Invalid value for '{command[-1]}': {names!r} was given" in message
+    assert f"no {kind} was named" in message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "t.csv", "-o", "m"],
+        ["tune", "t.csv"],
+        ["evaluate", "m", "t.csv"],
+        ["datasets", "convert", "t.csv", "t.npz"],
+    ],
+)
+def test_labels_are_columns_or_tags_and_not_both(protolabel, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    done = protolabel(*command, "--labels", "a", "--tags", "topics", "--json")
+    assert done.code == 2
+    assert "--labels and --tags both say where the labels are" in done.error["message"]
+
+
+def test_the_report_does_not_speak_of_options_that_it_lacks(protolabel):
+    told = protolabel("report", "--help").stdout
+    assert "--tags" in told
+    assert "--labels" not in told
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that takes no files")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "yeast", "-o", "/proc/place"],
+        ["train", "yeast", "-o", "m", "--report", "/proc/place"],
+        ["train", "yeast", "-o", "m", "--checkpoint", "/proc/place"],
+        ["tune", "yeast", "--storage", "/proc/place"],
+        ["predict", "m", "yeast", "--output", "/proc/place"],
+        ["export", "m", "--onnx", "/proc/place"],
+        ["explain", "m", "yeast", "--html", "/proc/place"],
+        ["report", "m", "--data", "yeast", "--output", "/proc/place"],
+        ["datasets", "convert", "yeast", "/proc/place.npz"],
+        ["benchmark", "run", "--datasets", "yeast", "--output", "/proc/place"],
+        ["reproduce", "main", "--output", "/proc/place"],
+    ],
+)
+def test_a_place_that_takes_no_files_is_named_before_any_work(
+    protolabel, tmp_path, monkeypatch, command
+):
+    monkeypatch.chdir(tmp_path)
+    [place] = [word for word in command if word.startswith("/proc/")]
+    done = protolabel(*command)
+    message = unwrapped(done.stderr)
+    assert done.code == 2
+    assert f"{place} cannot be written to: /proc takes no files" in message
+    assert "choose another place" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "yeast", "-o", "m", "--checkpoint"],
+        ["tune", "yeast", "--storage"],
+        ["benchmark", "run", "--datasets", "yeast", "--output"],
+        ["reproduce", "main", "--output"],
+    ],
+)
+def test_a_file_is_no_folder_to_add_to(protolabel, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b")
+    done = protolabel(*command, "t.csv")
+    assert done.code == 2
+    assert "t.csv exists and is not a folder; choose another name." in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

@@ -139,8 +139,21 @@ def test_the_standard_input_is_read_as_a_file_is(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"tempo,live\n1,no\n")))
     wrong = protolabel(command, songs_model, name)
     assert wrong.code == 3
-    assert "stdin, line 1: the" in wrong.stderr
+    assert "Error: standard input, line 1: the" in wrong.stderr
     assert list(spool_folder.iterdir()) == []
+
+
+def test_a_table_of_a_single_column_may_come_from_a_pipe(protolabel, tmp_path, monkeypatch):
+    size = np.random.default_rng(0).normal(size=60)
+    lines = [f"{value:.3f},{int(value > 0)}" for value in size]
+    (tmp_path / "t.csv").write_text("\n".join(["size,large", *lines]) + "\n")
+    done = protolabel(
+        "train", tmp_path / "t.csv", "--labels", "large", "-o", tmp_path / "m", "--method", "ml-knn"
+    )
+    assert done.stderr.count("the ranking metrics are nan") == 1
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"size\n2\n\n-2\n")))
+    done = protolabel("predict", tmp_path / "m", "-")
+    assert (done.code, len(done.stdout.splitlines())) == (0, 4), done.stderr
 
 
 def test_a_named_pipe_is_read_as_a_file_is(
@@ -193,7 +206,8 @@ def test_unseen_words_count_as_missing_and_are_told(protolabel, songs_model, tmp
         (["--proba", "--tags"], "--proba is a column a label"),
         (["--proba", "--threshold", "0.5"], "turns probabilities into decisions"),
         (["--threshold", "1.5"], "--threshold"),
-        (["--tags", "--separator", "a"], "cannot be separated by 'a'"),
+        (["--tags", "--separator", "a"], "by 'a': the label 'calm' contains it; choose another"),
+        (["--tags", "--separator", ""], "The separator of tags is empty"),
         (["--output", "no/such/folder.csv"], "does not exist"),
         (["--tags", "--keep", "labels"], "The column 'labels' cannot be kept"),
         (["--keep", "id,happy"], "The column 'happy' cannot be kept"),
@@ -288,3 +302,12 @@ def test_the_file_that_a_link_leads_to_is_replaced(protolabel, songs_model, new_
     assert protolabel(*command, "--force").code == 0
     assert link.is_symlink()
     assert target.read_text() == protolabel("predict", songs_model, new_songs).stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+def test_a_device_that_takes_nothing_is_named(protolabel, songs_model, new_songs):
+    done = protolabel("predict", songs_model, new_songs, "--output", "/dev/full")
+    assert done.code == 1
+    assert done.stderr == (
+        "Error: /dev/full cannot be written to (No space left on device); choose another place.\n"
+    )

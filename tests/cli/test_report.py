@@ -51,7 +51,7 @@ def test_the_standard_input_is_shown_as_a_file_is(songs_model, new_songs, tmp_pa
     arguments = ["report", str(songs_model), "--data", "-", "--output", str(page)]
     result = CliRunner().invoke(app, arguments, input=new_songs.read_bytes())
     assert result.exit_code == 0, result.output
-    same = expected.read_text(encoding="utf-8").replace(" of new.csv", " of stdin")
+    same = expected.read_text(encoding="utf-8").replace(" of new.csv", " of stdin.csv")
     assert page.read_text(encoding="utf-8") == same
     assert list(spool.iterdir()) == []
 

@@ -224,6 +224,11 @@ def test_a_column_of_tags_gives_the_labels(protolabel, tmp_path):
         (["--labels", "calm", "--method", "random-forest"], 2, "cannot be saved as a model file"),
         (["--labels", "calm", "--set", "max_epoch=3"], 2, "did you mean max_epochs"),
         (
+            ["--labels", "calm", "--set", "foo=1"],
+            2,
+            "parameters are those of PNMLClassifier, see `python -m pydoc",
+        ),
+        (
             ["--labels", "calm", "--set", "max_epochs=many"],
             2,
             "'many' cannot be used; expected int or 'auto'",
@@ -268,7 +273,7 @@ def test_an_existing_folder_is_replaced_only_by_force_and_only_if_ours(
     (foreign / "thesis.txt").write_text("years of work")
     refused = protolabel(*again, foreign, "--force", "--json")
     assert refused.code == 2
-    assert "thesis.txt" in refused.error["message"]
+    assert "also holds 'thesis.txt', and only manifest.json, " in refused.error["message"]
     assert (foreign / "thesis.txt").read_text() == "years of work"
     nowhere = protolabel(*again, tmp_path / "no" / "folder", "--json")
     assert "does not exist" in nowhere.error["message"]
@@ -346,3 +351,30 @@ def test_copies_of_rows_are_held_out_together(protolabel, tmp_path):
     # Labels by chance: only rows that were seen before can be known.
     assert done.result["metrics"]["micro_f1"] < 0.9
     assert (done.result["n_train"] % 3, done.result["n_test"] % 3) == (0, 0)
+
+
+def test_the_state_of_another_run_is_refused_and_not_gone_on_from(
+    protolabel, songs, tmp_path, quick
+):
+    state = tmp_path / "state"
+    command = ["train", songs, *quick, "--checkpoint", state, "--no-report"]
+    going_on = f"Going on from the state in {state}."
+    first = protolabel(*command, "--labels", "calm", "-o", tmp_path / "first")
+    assert first.code == 0, first.stderr
+    assert going_on not in first.stderr
+    foreign = protolabel(*command, "--labels", "happy", "-o", tmp_path / "other")
+    assert foreign.code == 4
+    assert going_on not in foreign.stderr
+    assert "Use another folder with --checkpoint" in foreign.stderr
+    assert "checkpoint_dir" not in foreign.stderr
+    again = protolabel(*command, "--labels", "calm", "-o", tmp_path / "again")
+    assert again.code == 0, again.stderr
+    assert again.stderr.count(going_on) == 1
+
+
+def test_one_label_is_no_labels(protolabel, songs, tmp_path):
+    done = protolabel(
+        *("train", songs, "--labels", "calm", "-o", tmp_path / "m", "--method", "ml-knn"),
+        "--no-holdout",
+    )
+    assert "songs: 260 rows, 1 label, " in done.stderr

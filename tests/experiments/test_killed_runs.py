@@ -22,6 +22,7 @@ from experiments.small_run import (
 )
 from protolabel.experiments.compute import compute_unit
 from protolabel.experiments.engines.processes import WORKER_DIED, ProcessEngine
+from protolabel.experiments.engines.work import Job
 from protolabel.experiments.runner import run_missing
 from protolabel.experiments.tables import fold_means
 from protolabel.experiments.unit import freeze_settings
@@ -147,3 +148,20 @@ def test_workers_of_a_killed_run_finish_their_unit_and_end(tmp_path, start_proce
     assert 0 < len(metrics_by_unit(folder)) - n_done <= 2
     run_missing(folder)
     assert sorted(map(str, written_units(folder))) == sorted(map(str, units))
+
+
+def test_an_interrupt_ends_workers_and_leaves_no_error_of_theirs(tmp_path, monkeypatch):
+    unhandled = []
+    monkeypatch.setattr(threading, "excepthook", unhandled.append)
+    # More units than a pool of two keeps ready for its workers.
+    folder = new_run(tmp_path, arms=ARMS[:1], n_folds=12)
+    jobs = [Job(unit, tmp_path, folder.metrics()) for unit in folder.units()]
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ProcessEngine(2).run(jobs, interrupt)
+    assert unhandled == []
+    assert len(metrics_by_unit(folder)) < len(jobs)
+    assert len(run_missing(folder)) == len(jobs)

@@ -22,6 +22,7 @@ from protolabel.exceptions import DatasetError
 from protolabel.experiments.compute import compute_unit
 from protolabel.experiments.configuration import describe_estimator
 from protolabel.experiments.data import dataset_of, folds_of
+from protolabel.experiments.folder import RunFolder
 from protolabel.experiments.protocol import Protocol, plan_arms
 from protolabel.experiments.runner import Silence, run_missing
 from protolabel.experiments.status import computing_time, run_status
@@ -220,3 +221,32 @@ def test_time_left_goes_by_the_most_similar_records(record):
     assert computing_time([same, replace(same, dataset="yeast")], records) == 103.0
     assert computing_time([replace(same, dataset="yeast", method="pnml")], records) == 100.0
     assert computing_time([same], []) is None
+
+
+def test_a_folder_that_holds_something_else_takes_no_run(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(FileExistsError, match=r"holds 'manifest\.json' and no run"):
+        new_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("mark", ["protocol.json", "records.jsonl", "locks"])
+def test_a_run_goes_on_from_whatever_it_left(tmp_path, mark):
+    folder = new_run(tmp_path / "whole")
+    run_missing(folder)
+    rest = tmp_path / "rest"
+    rest.mkdir()
+    (folder.path / mark).rename(rest / mark)
+    (rest / "report.html").write_text("a page")
+    assert len(run_missing(new_run(rest))) == 3
+
+
+def test_a_file_holds_no_run_and_takes_none(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b")
+    assert RunFolder(path).protocols() == []
+    assert RunFolder(path).store.read() == []
+    for place in (path, path / "run"):
+        with pytest.raises(OSError, match=r"table\.csv.*choose another"):
+            new_run(place)
+    assert path.read_text() == "a,b"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protolabel.cli import closing_report, common
+from protolabel.cli import closing_report, common, places
 
 if TYPE_CHECKING:
     from protolabel.experiments.engines.work import Engine
@@ -63,9 +63,16 @@ def run(
         str, typer.Option(help="none: as the method decides; tuned: by inner cross-validation.")
     ] = "none",
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of the methods.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(help="Seed of the folds and of the methods.", callback=common.check_seed),
+    ] = 0,
     metrics: Annotated[
-        str | None, typer.Option(help="Metrics beside the five of the paper, by commas.")
+        str | None,
+        typer.Option(
+            help="Metrics beside the five of the paper, by commas.",
+            callback=common.must_name("metric"),
+        ),
     ] = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
@@ -101,6 +108,8 @@ def run(
             metrics=(*PAPER_METRICS, *further),
         )
     folder = RunFolder(output)
+    with places.refused_places():
+        folder.check_place()
     page_file = _page_file(folder, report, no_report=no_report)
     folder.add(protocol)
     _run(

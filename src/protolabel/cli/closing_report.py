@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 ReportFile = Annotated[
     Path | None,
@@ -78,7 +78,7 @@ def check_report_file(
     target = given or default
     if target.is_dir():
         raise typer.BadParameter(f"{target} is a folder; name a file with --report.")
-    common.check_regular_file(target)
+    places.check_regular_file(target)
     if target.exists() and not (may_replace == "any" or (may_replace == "own" and _is_own(target))):
         remedy = "pass --force to replace it, " if may_replace == "no" else ""
         raise typer.BadParameter(
@@ -86,6 +86,8 @@ def check_report_file(
         )
     if given is not None and not given.absolute().parent.is_dir():
         raise typer.BadParameter(f"The folder {given.absolute().parent} does not exist; create it.")
+    if target.absolute().parent.is_dir():
+        places.check_can_be_made(target)
     return target
 
 

@@ -20,20 +20,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protolabel.cli.pipes import readable_twice
+from protolabel.cli.pipes import as_given, readable_twice
 from protolabel.exceptions import DatasetError, ModelFileError
 
 if TYPE_CHECKING:
     from protolabel.workflows.file_options import FileOptions
 
 SCHEMA = 1
+LARGEST_SEED = 2**32 - 1
 EXIT_FAILED, EXIT_USAGE, EXIT_BAD_DATA, EXIT_BAD_MODEL = 1, 2, 3, 4
 EXIT_SOME_FAILED, EXIT_INTERRUPTED = 5, 130
+
+
+def must_name(kind: str) -> Callable[[str | None], str | None]:
+    """A check of an option that takes names: a list of none is a slip, and nothing to ignore."""
+
+    def check(text: str | None) -> str | None:
+        if text is not None and not split_names(text):
+            raise typer.BadParameter(f"{text!r} was given, so no {kind} was named; name one.")
+        return text
+
+    return check
+
+
+def check_seed(seed: int | None) -> int | None:
+    """A check of an option that takes a seed, before anything is read or computed."""
+    if seed is not None and not 0 <= seed <= LARGEST_SEED:
+        raise typer.BadParameter(f"{seed} was given; expected a number from 0 to {LARGEST_SEED}.")
+    return seed
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no messages.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
-Seed = Annotated[int, typer.Option(help="Seed of split and training.", envvar="PROTOLABEL_SEED")]
+Seed = Annotated[
+    int,
+    typer.Option(help="Seed of split and training.", envvar="PROTOLABEL_SEED", callback=check_seed),
+]
 Device = Annotated[
     str,
     typer.Option(
@@ -64,24 +87,38 @@ Labels = Annotated[
     str | None,
     typer.Option(
         help="Label names, as a,b,c; an XML label list (ARFF); a file with one name a line.",
+        callback=must_name("label"),
     ),
 ]
 NumberOfLabels = Annotated[
     int | None, typer.Option("--n-labels", min=1, help="The last K columns are the labels.")
 ]
 Tags = Annotated[
-    str | None, typer.Option(help="Column with several labels a cell, in place of --labels.")
+    str | None,
+    typer.Option(
+        help="Column with several labels a cell, in place of --labels.",
+        callback=must_name("column"),
+    ),
 ]
 TagSeparator = Annotated[
     str | None, typer.Option(help="What stands between tags; found by default.")
 ]
 Categorical = Annotated[
-    str | None, typer.Option(help="Columns of words that look like numbers, as a,b,c.")
+    str | None,
+    typer.Option(
+        help="Columns of words that look like numbers, as a,b,c.", callback=must_name("column")
+    ),
 ]
-Drop = Annotated[str | None, typer.Option(help="Columns to leave out, as a,b,c.")]
+Drop = Annotated[
+    str | None,
+    typer.Option(help="Columns to leave out, as a,b,c.", callback=must_name("column")),
+]
 Groups = Annotated[
     str | None,
-    typer.Option(help="Column that says which rows belong together, as a patient; no feature."),
+    typer.Option(
+        help="Column that says which rows belong together, as a patient; no feature.",
+        callback=must_name("column"),
+    ),
 ]
 FileFormat = Annotated[
     str | None,
@@ -114,12 +151,15 @@ def messenger(*, quiet: bool) -> Callable[[str], None]:
 
 @contextmanager
 def plain_warnings(tell: Callable[[str], None]) -> Iterator[None]:
-    """Say what libraries warn of in one line each, without the place in their code."""
-    with warnings.catch_warnings():
+    """Say what libraries warn of once, in one line each, without the place in their code."""
+    told: set[str] = set()
 
-        def show(message: Warning | str, *_: object, **__: object) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in told:
             tell(f"Warning: {message}")
+        told.add(str(message))
 
+    with warnings.catch_warnings():
         warnings.showwarning = show
         yield
 
@@ -132,41 +172,6 @@ def usage_errors() -> Iterator[None]:
     except DatasetError:
         raise
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def check_new_file(path: Path, *, force: bool) -> None:
-    """Refuse, before any work, to write where something is."""
-    if path.is_dir():
-        raise typer.BadParameter(f"{path} is a folder; give the name of a file.")
-    check_regular_file(path)
-    if path.exists() and not force:
-        raise typer.BadParameter(f"{path} exists; pass --force to replace it.")
-    if not path.absolute().parent.is_dir():
-        raise typer.BadParameter(f"The folder {path.absolute().parent} does not exist; create it.")
-
-
-def check_regular_file(path: Path) -> None:
-    """Refuse the standard output, pipes and devices where a command writes a file."""
-    from protolabel.safefiles.places import replaceable_file
-
-    if path == Path("-"):
-        raise typer.BadParameter("- is no file; give the name of a file.")
-    try:
-        replaceable_file(path)
-    except FileExistsError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> None:
-    """Refuse, before any work, a place that a model cannot be written to."""
-    from protolabel.safefiles.folder import check_place
-
-    if path.is_dir() and not force:
-        raise typer.BadParameter(f"{path} exists; pass --force to replace it.")
-    try:
-        check_place(path.resolve(), force=force, replaceable=replaceable)
-    except (FileExistsError, FileNotFoundError) as error:
         raise typer.BadParameter(str(error)) from error
 
 
@@ -197,6 +202,11 @@ def split_names(text: str | None) -> tuple[str, ...]:
         return ()
     [cells] = csv.reader([text], skipinitialspace=True)
     return tuple(cell.strip() for cell in cells if cell.strip())
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, of which there may be one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def label_list(text: str | None) -> tuple[str, ...] | None:
@@ -244,6 +254,7 @@ def file_options(
     """Gather what the options say about a file."""
     from protolabel.workflows.file_options import FileOptions
 
+    check_one_source_of_labels(labels, tags)
     is_file = labels is not None and Path(labels).is_file()
     with usage_errors():
         return FileOptions(
@@ -259,6 +270,12 @@ def file_options(
             delimiter="\t" if delimiter == "\\t" else delimiter,
             encoding=encoding,
         )
+
+
+def check_one_source_of_labels(labels: str | None, tags: str | None) -> None:
+    """Refuse labels that are columns and stand in a column of tags at the same time."""
+    if labels is not None and tags is not None:
+        raise typer.BadParameter("--labels and --tags both say where the labels are; use one.")
 
 
 def print_metrics(title: str, metrics: Mapping[str, float]) -> None:
@@ -288,12 +305,30 @@ def finish_with_error(app: typer.Typer, message: str, code: int, *, shown: bool 
     shown : bool, default=False
         Whether the message is on the error stream already.
     """
+    message = as_given(message)
     if not shown:
         typer.echo(message if code == EXIT_INTERRUPTED else f"Error: {message}", err=True)
-    if "--json" in sys.argv:
-        print_json(_asked_command(app), None, error={"message": message, "exit_code": code})
-    sys.stdout.flush()
+    try:
+        if "--json" in sys.argv:
+            print_json(_asked_command(app), None, error={"message": message, "exit_code": code})
+        flush_output()
+    except OSError:
+        # It may be the very thing that failed, and the message is on the error stream.
+        abandon_output()
     sys.exit(code)
+
+
+def flush_output() -> None:
+    """Write what is left of the output, while it can still be told that it could not be."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def abandon_output() -> None:
+    """Lead the standard output nowhere: at its end, the interpreter writes what is left of it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def wants_traceback() -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 if TYPE_CHECKING:
     from protolabel.datasets import DatasetSpec
@@ -122,13 +122,17 @@ def convert_command(
     *,
     labels: Annotated[
         str | None,
-        typer.Option(help="XML label list, file of label names, or label columns a,b,c."),
+        typer.Option(
+            help="XML label list, file of label names, or label columns a,b,c.",
+            callback=common.must_name("label"),
+        ),
     ] = None,
-    tags: Annotated[str | None, typer.Option(help="Column with several labels a cell.")] = None,
+    tags: common.Tags = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read one format and write another."""
+    common.check_one_source_of_labels(labels, tags)
     writer = _writer_for(target)
     _check_place(target, force=force)
     dataset = _read(source, labels, tags)
@@ -147,8 +151,9 @@ def convert_command(
         common.print_json("datasets convert", result)
         return
     typer.echo(
-        f"{target}: {summary.n_samples} samples, {summary.n_features} features, "
-        f"{summary.n_labels} labels"
+        f"{target}: {common.counted(summary.n_samples, 'sample')}, "
+        f"{common.counted(summary.n_features, 'feature')}, "
+        f"{common.counted(summary.n_labels, 'label')}"
     )
 
 
@@ -194,7 +199,7 @@ def _read(source: str, labels: str | None, tags: str | None) -> Any:
         return load_dataset(source)
     given: Any = labels
     if labels is not None and not Path(labels).is_file():
-        given = [label.strip() for label in labels.split(",")]
+        given = common.split_names(labels)
     with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         dataset = read_dataset(source, labels=given, tags=tags)
@@ -227,6 +232,8 @@ def _check_place(target: Path, *, force: bool) -> None:
         raise DatasetError(str(error)) from error
     if place.exists() and not force:
         raise DatasetError(f"{target} exists; pass --force to replace it")
+    if place.parent.is_dir():
+        places.check_can_be_made(target)
 
 
 def _is_float(value: object) -> bool:

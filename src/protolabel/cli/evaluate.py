@@ -35,6 +35,7 @@ def evaluate(
 
     Example: protolabel evaluate songs-model test.csv --labels calm,happy --json
     """
+    common.check_one_source_of_labels(labels, tags)
     options = common.file_options(
         tags=tags,
         tag_separator=tag_separator,
@@ -61,7 +62,9 @@ def evaluate(
         }
         common.print_json("evaluate", answer)
         return
-    common.print_metrics(f"{found.n_rows} rows, {len(found.labels)} labels:", found.metrics)
+    n_rows, n_labels = found.n_rows, len(found.labels)
+    title = f"{common.counted(n_rows, 'row')}, {common.counted(n_labels, 'label')}:"
+    common.print_metrics(title, found.metrics)
     _print_labels(found)
 
 

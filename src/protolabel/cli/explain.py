@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 from protolabel.exceptions import DatasetError
 
 
@@ -45,7 +45,7 @@ def explain(
     Example: protolabel explain songs-model new.csv --row 3 --label calm --html calm.html
     """
     if html is not None:
-        common.check_new_file(html, force=force)
+        places.check_new_file(html, force=force)
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.inspection import explain as explain_row
     from protolabel.inspection import explanation_text

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 
 def export(
@@ -24,7 +24,7 @@ def export(
 
     Example: protolabel export songs-model --onnx songs.onnx
     """
-    common.check_new_file(onnx, force=force)
+    places.check_new_file(onnx, force=force)
     from protolabel.persistence import export_onnx
     from protolabel.workflows.model_folder import load_trained
 
@@ -45,6 +45,6 @@ def export(
         common.print_json("export", answer)
         return
     typer.echo(
-        f"{onnx}: {size} bytes, {trained.model.n_features_in_} features, "
-        f"{len(trained.label_names)} labels"
+        f"{onnx}: {size} bytes, {common.counted(trained.model.n_features_in_, 'feature')}, "
+        f"{common.counted(len(trained.label_names), 'label')}"
     )

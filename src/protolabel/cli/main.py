@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -76,7 +77,7 @@ def main(
 def run() -> None:
     """Run the command line; a user's mistake ends in one line, not in a traceback."""
     try:
-        app()
+        _run_command()
     except KeyboardInterrupt:
         common.finish_with_error(app, "Interrupted.", common.EXIT_INTERRUPTED)
     except SystemExit as stop:
@@ -87,7 +88,19 @@ def run() -> None:
         if stop.code == common.EXIT_INTERRUPTED:
             common.finish_with_error(app, "Interrupted.", common.EXIT_INTERRUPTED)
         raise
+    except BrokenPipeError:
+        # Whoever reads the output has seen enough of it.
+        common.abandon_output()
+        sys.exit(common.EXIT_FAILED)
     except (ProtolabelError, ValueError, OSError, ImportError) as error:
         if common.wants_traceback():
             raise
         common.finish_with_error(app, str(error), common.exit_code_of(error))
+
+
+def _run_command() -> None:
+    """Run a command to the end of its output: what cannot be written is an error like others."""
+    try:
+        app()
+    finally:
+        common.flush_output()

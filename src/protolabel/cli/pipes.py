@@ -12,6 +12,8 @@ from pathlib import Path
 import typer
 
 _STANDARD_INPUT = ("-", "/dev/stdin")
+# Copies, and what they are copies of.
+_SOURCES: dict[str, str] = {}
 
 
 def readable_twice(context: typer.Context, source: str | None) -> str | None:
@@ -38,7 +40,9 @@ def readable_twice(context: typer.Context, source: str | None) -> str | None:
 def _spooled(source: str) -> Iterator[str]:
     is_input = source in _STANDARD_INPUT
     with tempfile.TemporaryDirectory(prefix="protolabel-") as folder:
-        copy = Path(folder) / ("stdin" if is_input else "pipe")
+        # By its name a table of a single column is known as one.
+        copy = Path(folder) / ("stdin.csv" if is_input else "pipe.csv")
+        _SOURCES[str(copy)] = "standard input" if is_input else source
         with copy.open("wb") as file:
             if is_input:
                 shutil.copyfileobj(sys.stdin.buffer, file)
@@ -46,3 +50,10 @@ def _spooled(source: str) -> Iterator[str]:
                 with Path(source).open("rb") as pipe:
                     shutil.copyfileobj(pipe, file)
         yield str(copy)
+
+
+def as_given(message: str) -> str:
+    """A message in which copies are called what the user has called them."""
+    for copy, source in _SOURCES.items():
+        message = message.replace(copy, source)
+    return message

@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 
 def predict(
@@ -40,7 +40,11 @@ def predict(
     ] = None,
     separator: Annotated[str, typer.Option(help="What stands between names of labels.")] = "|",
     keep: Annotated[
-        str | None, typer.Option(help="Columns of the file to repeat first, as id,title.")
+        str | None,
+        typer.Option(
+            help="Columns of the file to repeat first, as id,title.",
+            callback=common.must_name("column"),
+        ),
     ] = None,
     jobs: common.Jobs = None,
     file_format: common.FileFormat = None,
@@ -83,7 +87,7 @@ def predict(
     # The device may lead to a file that other output is appended to.
     output = None if output in (Path("-"), Path("/dev/stdout")) else output
     if output is not None and not is_stream(output):
-        common.check_new_file(output, force=force)
+        places.check_new_file(output, force=force)
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.workflows.file_options import format_of
 
@@ -121,7 +125,7 @@ def predict(
         }
         common.print_json("predict", answer)
     elif output is not None:
-        tell(f"{rows.X.shape[0]} rows written to {output}")
+        tell(f"{common.counted(rows.X.shape[0], 'row')} written to {output}")
 
 
 @contextmanager
@@ -131,7 +135,7 @@ def _opened(output: Path) -> Iterator[TextIO]:
     from protolabel.safefiles.places import is_stream, open_stream
 
     if is_stream(output):
-        with open_stream(output) as file:
+        with _named(output), open_stream(output) as file:
             yield file
         return
     with (
@@ -140,6 +144,19 @@ def _opened(output: Path) -> Iterator[TextIO]:
     ):
         yield file
     _as_readable_as_others(output)
+
+
+@contextmanager
+def _named(stream: Path) -> Iterator[None]:
+    """Say which stream it was that took no more; one that nobody reads is no error of its own."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(
+            f"{stream} cannot be written to ({error.strerror}); choose another place."
+        ) from error
 
 
 def _as_readable_as_others(path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 if TYPE_CHECKING:
     from protolabel.experiments.published import PublishedTable, Recount
@@ -147,7 +147,7 @@ def diagram_command(
     )
 
     published = _table_or_usage_error(metric, table)
-    common.check_new_file(output, force=force)
+    places.check_new_file(output, force=force)
     ranks = rank_methods(published.values, larger_is_better=published.larger_is_better)
     means = dict(zip(published.methods, ranks.mean(axis=0).tolist(), strict=True))
     n_datasets, n_methods = published.values.shape

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 from protolabel.cli.pipes import readable_twice
 
 
@@ -32,7 +32,13 @@ def report(
             callback=readable_twice,
         ),
     ] = None,
-    tags: common.Tags = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with several labels a cell, in place of a column a label.",
+            callback=common.must_name("column"),
+        ),
+    ] = None,
     tag_separator: common.TagSeparator = None,
     file_format: common.FileFormat = None,
     delimiter: common.Delimiter = None,
@@ -51,13 +57,13 @@ def report(
     if data is None:
         _check_is_run(folder)
         target = output or folder / "report.html"
-        common.check_new_file(target, force=force)
+        places.check_new_file(target, force=force)
         from protolabel.report.run_report import run_report
 
         page = run_report(folder)
     else:
         target = output or folder.with_name(f"{folder.resolve().name}.html")
-        common.check_new_file(target, force=force)
+        places.check_new_file(target, force=force)
         options = common.file_options(
             tags=tags,
             tag_separator=tag_separator,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 from protolabel.cli.benchmark import (
     EXIT_SOME_FAILED,
     AsJson,
@@ -37,10 +37,17 @@ def reproduce(
     output: Annotated[Path, typer.Option(help="Folder; each study has one of its name in it.")],
     datasets: Annotated[
         str | None,
-        typer.Option(help="In place of the paper's, by commas; synthetic-<name>:<rows> as well."),
+        typer.Option(
+            help="In place of the paper's, by commas; synthetic-<name>:<rows> as well.",
+            callback=common.must_name("dataset"),
+        ),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="In place of the study's, separated by commas.")
+        str | None,
+        typer.Option(
+            help="In place of the study's, separated by commas.",
+            callback=common.must_name("method"),
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -60,7 +67,12 @@ def reproduce(
         int | None, typer.Option(min=1, help="Compute only the first so many of the folds.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of folds and methods; 0 by default.", show_default=False)
+        int | None,
+        typer.Option(
+            help="Of folds and methods; 0 by default.",
+            show_default=False,
+            callback=common.check_seed,
+        ),
     ] = None,
     records: Annotated[
         Path | None,
@@ -110,6 +122,7 @@ def reproduce(
     chosen = list(STUDIES.values()) if is_all else [find_study(study)]
     if records is not None and study not in {ALL, "statistics"}:
         raise ValueError(f"--records is for statistics; {study} makes its own records.")
+    places.check_growing_folder(output)
     engine, n_workers = _engine(jobs, scheduler)
     results = []
     for one in chosen:

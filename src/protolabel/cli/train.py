@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from protolabel.cli import closing_report, common
+from protolabel.cli import closing_report, common, places
 
 
 def train(
@@ -99,7 +98,7 @@ def train(
     from protolabel.workflows.file_options import format_of
 
     # What costs nothing to find out comes before the libraries that take seconds to load.
-    common.check_new_folder(model, force=force, replaceable=FOLDER_FILES)
+    places.check_new_folder(model, force=force, replaceable=FOLDER_FILES)
     beside = model.with_name(f"{model.resolve().name}.html")
     page_file = closing_report.check_report_file(
         beside,
@@ -107,6 +106,8 @@ def train(
         no_report=no_report or no_holdout,
         may_replace="any" if force else "no",
     )
+    if checkpoint is not None:
+        places.check_growing_folder(checkpoint)
     format_of(data, options)
     estimator = _estimator(
         method,
@@ -118,6 +119,7 @@ def train(
         device=device,
         checkpoint=checkpoint,
     )
+    from protolabel.cli.training_watch import checkpoint_as_option, forget_watchers, watcher
     from protolabel.workflows.labelled_data import read_labelled
     from protolabel.workflows.model_folder import save_trained
     from protolabel.workflows.training import train_model
@@ -130,21 +132,21 @@ def train(
         for note in found.notes:
             tell(f"Note: {note}")
         tell(
-            f"{found.name}: {found.Y.shape[0]} rows, {len(found.label_names)} labels, "
+            f"{found.name}: {common.counted(found.Y.shape[0], 'row')}, "
+            f"{common.counted(len(found.label_names), 'label')}, "
             f"{found.Y.nnz / max(found.Y.shape[0], 1):.2f} a row."
         )
-        if checkpoint is not None and any(checkpoint.glob("epoch-*")):
-            tell(f"Going on from the state in {checkpoint}.")
-        result = train_model(
-            estimator,
-            found,
-            test_size=test_size,
-            hold_out=not no_holdout,
-            seed=seed,
-            checkpoint=checkpoint,
-            observe=None if quiet else _show_progress(method),
-        )
-        _forget_progress(result.model)
+        with checkpoint_as_option():
+            result = train_model(
+                estimator,
+                found,
+                test_size=test_size,
+                hold_out=not no_holdout,
+                seed=seed,
+                checkpoint=checkpoint,
+                observe=None if quiet else watcher(method, checkpoint, tell),
+            )
+        forget_watchers(result.model)
         save_trained(result.model, result.inputs, model, metrics=result.metrics, force=force)
         if not as_json:
             _print_result(result, model)
@@ -211,20 +213,3 @@ def _estimator(
             f"--checkpoint is for the methods named pnml..., {method} keeps no state; leave it out."
         )
     return estimator
-
-
-def _show_progress(method: str) -> Any:
-    """A function that gives a model a progress bar, on a terminal."""
-
-    def observe(estimator: Any) -> None:
-        if sys.stderr.isatty() and "callbacks" in estimator.get_params(deep=False):
-            from protolabel.progress import ProgressBar
-
-            estimator.set_params(callbacks=[ProgressBar(method)])
-
-    return observe
-
-
-def _forget_progress(estimator: Any) -> None:
-    if "callbacks" in estimator.get_params(deep=False):
-        estimator.set_params(callbacks=None)

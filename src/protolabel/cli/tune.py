@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from protolabel.cli import common
+from protolabel.cli import common, places
 
 
 def tune(
@@ -68,6 +68,8 @@ def tune(
     )
     from protolabel.workflows.file_options import format_of
 
+    if storage is not None:
+        places.check_growing_folder(storage)
     format_of(data, options)
     fixed = common.parse_settings(settings or [])
     if effort is not None:

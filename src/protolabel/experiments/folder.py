@@ -10,8 +10,11 @@ from protolabel.experiments.locking import LockFolder
 from protolabel.experiments.protocol import Protocol
 from protolabel.experiments.store import RecordStore
 from protolabel.experiments.unit import Unit
+from protolabel.safefiles.places import check_can_grow
 
 FORMAT = 1
+# One of these is in every folder of a run, whenever it was stopped.
+_MARKS = {"protocol.json", "records.jsonl", "locks"}
 
 
 class RunFolder:
@@ -35,7 +38,7 @@ class RunFolder:
         """The protocols of the run, oldest first; none in a folder that has only records."""
         try:
             value = json.loads(self._protocols.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         if value.get("format") != FORMAT:
             raise ValueError(
@@ -44,8 +47,19 @@ class RunFolder:
             )
         return [Protocol.from_json(protocol) for protocol in value["protocols"]]
 
+    def check_place(self) -> None:
+        """Refuse a place that cannot be written to, or that holds something else than a run."""
+        check_can_grow(self.path)
+        found = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        if found and not found & _MARKS:
+            raise FileExistsError(
+                f"{self.path} holds {min(found)!r} and no run, so none is written to it; choose a "
+                "new folder or an empty one."
+            )
+
     def add(self, protocol: Protocol) -> None:
         """Add a protocol, unless the run has it already."""
+        self.check_place()
         with LockFolder(self.path / "locks").exclusive("protocol"):
             protocols = self.protocols()
             if protocol in protocols:

@@ -101,7 +101,7 @@ class RecordStore:
                     self._forget()  # the file was replaced by another one
                 file.seek(self._read_until)
                 text = file.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             self._forget()
             return
         finished = text[: text.rfind(b"\n") + 1]

@@ -108,8 +108,8 @@ def check_place(folder: Path, *, force: bool, replaceable: Collection[str]) -> N
     foreign = sorted({path.name for path in folder.iterdir()} - set(replaceable))
     if foreign:
         raise FileExistsError(
-            f"{folder} also holds {foreign[0]!r}, which was not written by protolabel, so it is "
-            "not replaced; choose another name."
+            f"{folder} also holds {foreign[0]!r}, and only {', '.join(replaceable)} may be "
+            "replaced, so the folder is kept; choose another name."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -43,6 +44,55 @@ def replaceable_file(path: Path) -> Path:
             f"{path} is a {kind}, which is never replaced; give the name of a regular file."
         )
     return Path(os.path.realpath(path))
+
+
+def check_writable(path: Path, folder: Path) -> None:
+    """Refuse to write where a folder takes no files, by a file that vanishes at once.
+
+    Parameters
+    ----------
+    path : Path
+        What is to be written, as it was called.
+    folder : Path
+        Folder that is to take it, or is to be made.
+
+    Raises
+    ------
+    OSError
+        Neither the folder nor, where it does not exist, the next one above takes files.
+
+    Examples
+    --------
+    >>> check_writable(Path("new/rows.csv"), Path("new"))
+    """
+    place = folder
+    try:
+        place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        with tempfile.TemporaryFile(dir=place):
+            return
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be written to: {place} takes no files ({error.strerror}); choose "
+            "another place."
+        ) from error
+
+
+def check_can_grow(folder: Path) -> None:
+    """Refuse a place for a folder that files are added to.
+
+    Parameters
+    ----------
+    folder : Path
+        One that is there, or that is to be made together with those above it.
+
+    Raises
+    ------
+    OSError
+        Something else is there, or no file can be.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} exists and is not a folder; choose another name.")
+    check_writable(folder, folder)
 
 
 def is_stream(path: Path) -> bool:

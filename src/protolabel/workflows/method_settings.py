@@ -46,17 +46,21 @@ def build_method(
     7
     """
     method = find_method(name)
-    known = method.build().get_params(deep=False)
+    plain = method.build()
+    known = plain.get_params(deep=False)
     given = dict(settings)
     if device not in (None, "auto"):
         given["device"] = device
     for parameter in given:
         if parameter not in known:
-            close = get_close_matches(parameter, known, n=3) or sorted(known)
-            raise ValueError(
-                f"The method {name!r} has no parameter {parameter!r}; did you mean "
-                f"{', '.join(close)}?"
+            close = get_close_matches(parameter, known, n=3)
+            hint = (
+                f"did you mean {', '.join(close)}?"
+                if close
+                else f"its {len(known)} parameters are those of {type(plain).__name__}, see "
+                f"`python -m pydoc {type(plain).__module__}.{type(plain).__name__}`."
             )
+            raise ValueError(f"The method {name!r} has no parameter {parameter!r}; {hint}")
     if seed is not None and "random_state" in known:
         given.setdefault("random_state", seed)
     model = method.build(**given)

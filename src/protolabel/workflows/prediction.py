@@ -53,6 +53,11 @@ class PredictionForm:
             raise ValueError(f"The threshold is {self.threshold}; expected one from 0 to 1.")
         if self.threshold is not None and self.form == "probabilities":
             raise ValueError("A threshold turns probabilities into decisions; ask for one of them.")
+        if self.form == "tags" and not self.separator:
+            raise ValueError(
+                "The separator of tags is empty, and they could not be told apart; choose one, "
+                "such as '|'."
+            )
 
 
 def predicted_rows(trained: TrainedModel, X: Any, form: PredictionForm) -> Iterator[list[Any]]:
@@ -123,9 +128,9 @@ def check_separator(label_names: Sequence[str], form: PredictionForm) -> None:
     if form.form != "tags":
         return
     odd = [name for name in label_names if form.separator in name]
-    if odd or not form.separator:
+    if odd:
         raise ValueError(
-            f"Tags cannot be separated by {form.separator!r}: the label {odd[:1]} contains it; "
+            f"Tags cannot be separated by {form.separator!r}: the label {odd[0]!r} contains it; "
             "choose another separator."
         )
 

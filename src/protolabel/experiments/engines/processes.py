@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from functools import cache
@@ -19,6 +20,9 @@ from protolabel.experiments.resources import ONE_THREAD
 from protolabel.experiments.store import RecordStore
 
 _POLL_SECONDS = 0.5
+# Enough that no worker waits for the next job. With more than loky keeps ready for its workers, it
+# would stumble over the others when it is to kill them.
+_HANDED_OUT_PER_WORKER = 2
 _at_work = threading.Lock()
 WORKER_DIED = (
     "The process that computed this unit died twice, the second time with no other unit running: "
@@ -62,8 +66,10 @@ class ProcessEngine:
         pool = ProcessPoolExecutor(n_workers, env=ONE_THREAD)
         is_complete = False
         try:
-            running: set[Any] = {pool.submit(_do_job_of, os.getpid(), job) for job in jobs}
-            while running:
+            waiting, running = deque(jobs), set[Any]()
+            while waiting or running:
+                while waiting and len(running) < _HANDED_OUT_PER_WORKER * n_workers:
+                    running.add(pool.submit(_do_job_of, os.getpid(), waiting.popleft()))
                 done, running = wait(running, _POLL_SECONDS, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
