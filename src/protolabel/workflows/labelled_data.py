@@ -183,7 +183,7 @@ def _choose_labels(data: LabelledData, options: FileOptions) -> LabelledData:
     """Keep the labels asked for, of a source that carries labels."""
     if options.n_labels not in (None, len(data.label_names)):
         raise DatasetError(
-            f"{data.name} carries {len(data.label_names)} label(s), {options.n_labels} were asked "
+            f"{data.name} carries {len(data.label_names)} labels, {options.n_labels} were asked "
             "for; leave the number out, or name the labels"
         )
     if options.labels is None:
