@@ -64,6 +64,8 @@ def test_labels_may_stand_in_a_column_of_tags(protolabel, songs_model, new_songs
         [note] = found["notes"]
         assert "25 tags that the model does not know, as 'unheard'" in note
         assert found == expected | {"notes": [note]}
+        one = protolabel("evaluate", songs_model, path, "--json", "--labels", NAMES[0], *options)
+        assert one.result["labels"] == [x for x in expected["labels"] if x["label"] == NAMES[0]]
     wrong = protolabel("evaluate", songs_model, path, "--tags", "genre")
     assert wrong.code == 3
     assert "none of which is a label of the model" in wrong.stderr

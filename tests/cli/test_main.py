@@ -190,7 +190,6 @@ def test_a_list_of_no_names_is_a_wrong_use(protolabel, tmp_path, monkeypatch, co
     [
         ["train", "t.csv", "-o", "m"],
         ["tune", "t.csv"],
-        ["evaluate", "m", "t.csv"],
         ["datasets", "convert", "t.csv", "t.npz"],
     ],
 )

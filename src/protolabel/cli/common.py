@@ -100,6 +100,13 @@ Tags = Annotated[
         callback=must_name("column"),
     ),
 ]
+TagsOfNewRows = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with several labels a cell, in place of a column a label.",
+        callback=must_name("column"),
+    ),
+]
 TagSeparator = Annotated[
     str | None, typer.Option(help="What stands between tags; found by default.")
 ]

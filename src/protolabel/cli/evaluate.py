@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 def evaluate(
     model: common.ModelPlace,
     data: common.DataSource,
-    labels: common.Labels = None,
-    tags: common.Tags = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="The labels to measure, as a,b,c; a file with one name a line.",
+            callback=common.must_name("label"),
+        ),
+    ] = None,
+    tags: common.TagsOfNewRows = None,
     tag_separator: common.TagSeparator = None,
     jobs: common.Jobs = None,
     file_format: common.FileFormat = None,
@@ -35,7 +41,6 @@ def evaluate(
 
     Example: protolabel evaluate songs-model test.csv --labels calm,happy --json
     """
-    common.check_one_source_of_labels(labels, tags)
     options = common.file_options(
         tags=tags,
         tag_separator=tag_separator,

@@ -32,13 +32,7 @@ def report(
             callback=readable_twice,
         ),
     ] = None,
-    tags: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with several labels a cell, in place of a column a label.",
-            callback=common.must_name("column"),
-        ),
-    ] = None,
+    tags: common.TagsOfNewRows = None,
     tag_separator: common.TagSeparator = None,
     file_format: common.FileFormat = None,
     delimiter: common.Delimiter = None,
