@@ -109,6 +109,7 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
         "arts",
         "bibtex",
         "cal500",
+        "corel16k001",
         "corel5k",
         "education",
         "emotions",
