@@ -156,8 +156,9 @@ def side_by_side(tasks: Sequence[Callable[[int], Any]], n_threads: int) -> list[
 
 
 def _do_beside_others(task: Callable[[int], Any], n_threads: int) -> Any:
+    before = getattr(_HERE, "is_beside_others", False)
     _HERE.is_beside_others = True
     try:
         return task(n_threads)
     finally:
-        _HERE.is_beside_others = False
+        _HERE.is_beside_others = before

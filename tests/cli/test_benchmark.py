@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from protolabel.cli.main import app
+from protolabel.experiments.folder import RunFolder
 from protolabel.experiments.store import RecordStore
 
 SMALL = "synthetic-emotions:90"
@@ -187,9 +188,11 @@ def test_a_file_is_no_run(tmp_path, command):
 
 
 def test_a_run_is_not_written_among_the_files_of_a_model(tmp_path):
+    (tmp_path / ".gitkeep").touch()
+    RunFolder(tmp_path).check_place()
     (tmp_path / "manifest.json").write_text("{}")
     result = run_quick(tmp_path)
     assert result.exit_code == 2
     message = " ".join(result.stderr.replace("│", " ").split())
     assert "holds 'manifest.json' and no run" in message
-    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+    assert {path.name for path in tmp_path.iterdir()} == {".gitkeep", "manifest.json"}

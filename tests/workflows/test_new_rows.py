@@ -281,5 +281,8 @@ def test_names_are_found_whatever_the_form_of_accents(tmp_path):
     path = write(tmp_path / "train.csv", "größe,tags", "1,A", "2,B")
     data = read_labelled(path, FileOptions())
     inputs = fit_inputs(data.content, np.arange(2))
-    path = write(tmp_path / "new.csv", unicodedata.normalize("NFD", "größe"), "3", "", "4")
-    assert read_rows(path, inputs, data.label_names, FileOptions()).X.tolist() == [[3], [1], [4]]
+    apart = unicodedata.normalize("NFD", "größe")
+    path = write(tmp_path / "new.csv", apart, "3", "", "4")
+    rows = read_rows(path, inputs, data.label_names, FileOptions(), keep=(apart,))
+    assert rows.X.tolist() == [[3], [1], [4]]
+    assert rows.kept == {apart: ["3", "", "4"]}

@@ -69,10 +69,7 @@ def run(
     ] = 0,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            help="Metrics beside the five of the paper, by commas.",
-            callback=common.must_name("metric"),
-        ),
+        common.names_option("metric", "Metrics beside the five of the paper, by commas."),
     ] = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,

@@ -32,15 +32,15 @@ EXIT_FAILED, EXIT_USAGE, EXIT_BAD_DATA, EXIT_BAD_MODEL = 1, 2, 3, 4
 EXIT_SOME_FAILED, EXIT_INTERRUPTED = 5, 130
 
 
-def must_name(kind: str) -> Callable[[str | None], str | None]:
-    """A check of an option that takes names: a list of none is a slip, and nothing to ignore."""
+def names_option(kind: str, text: str) -> Any:
+    """An option that takes names, by commas: a list of none is a slip, and nothing to ignore."""
 
-    def check(text: str | None) -> str | None:
-        if text is not None and not split_names(text):
-            raise typer.BadParameter(f"{text!r} was given, so no {kind} was named; name one.")
-        return text
+    def check(names: str | None) -> str | None:
+        if names is not None and not split_names(names):
+            raise typer.BadParameter(f"{names!r} was given, so no {kind} was named; name one.")
+        return names
 
-    return check
+    return typer.Option(help=text, callback=check)
 
 
 def check_seed(seed: int | None) -> int | None:
@@ -85,9 +85,8 @@ DataSource = Annotated[
 ModelPlace = Annotated[Path, typer.Argument(help="Folder that `protolabel train` wrote.")]
 Labels = Annotated[
     str | None,
-    typer.Option(
-        help="Label names, as a,b,c; an XML label list (ARFF); a file with one name a line.",
-        callback=must_name("label"),
+    names_option(
+        "label", "Label names, as a,b,c; an XML label list (ARFF); a file with one name a line."
     ),
 ]
 NumberOfLabels = Annotated[
@@ -95,36 +94,27 @@ NumberOfLabels = Annotated[
 ]
 Tags = Annotated[
     str | None,
-    typer.Option(
-        help="Column with several labels a cell, in place of --labels.",
-        callback=must_name("column"),
-    ),
+    names_option("column", "Column with several labels a cell, in place of --labels."),
 ]
 TagsOfNewRows = Annotated[
     str | None,
-    typer.Option(
-        help="Column with several labels a cell, in place of a column a label.",
-        callback=must_name("column"),
-    ),
+    names_option("column", "Column with several labels a cell, in place of a column a label."),
 ]
 TagSeparator = Annotated[
     str | None, typer.Option(help="What stands between tags; found by default.")
 ]
 Categorical = Annotated[
     str | None,
-    typer.Option(
-        help="Columns of words that look like numbers, as a,b,c.", callback=must_name("column")
-    ),
+    names_option("column", "Columns of words that look like numbers, as a,b,c."),
 ]
 Drop = Annotated[
     str | None,
-    typer.Option(help="Columns to leave out, as a,b,c.", callback=must_name("column")),
+    names_option("column", "Columns to leave out, as a,b,c."),
 ]
 Groups = Annotated[
     str | None,
-    typer.Option(
-        help="Column that says which rows belong together, as a patient; no feature.",
-        callback=must_name("column"),
+    names_option(
+        "column", "Column that says which rows belong together, as a patient; no feature."
     ),
 ]
 FileFormat = Annotated[

@@ -122,9 +122,8 @@ def convert_command(
     *,
     labels: Annotated[
         str | None,
-        typer.Option(
-            help="XML label list, file of label names, or label columns a,b,c.",
-            callback=common.must_name("label"),
+        common.names_option(
+            "label", "XML label list, file of label names, or label columns a,b,c."
         ),
     ] = None,
     tags: common.Tags = None,

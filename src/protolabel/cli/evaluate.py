@@ -19,9 +19,8 @@ def evaluate(
     data: common.DataSource,
     labels: Annotated[
         str | None,
-        typer.Option(
-            help="The labels to measure, as a,b,c; a file with one name a line.",
-            callback=common.must_name("label"),
+        common.names_option(
+            "label", "The labels to measure, as a,b,c; a file with one name a line."
         ),
     ] = None,
     tags: common.TagsOfNewRows = None,

@@ -41,10 +41,7 @@ def predict(
     separator: Annotated[str, typer.Option(help="What stands between names of labels.")] = "|",
     keep: Annotated[
         str | None,
-        typer.Option(
-            help="Columns of the file to repeat first, as id,title.",
-            callback=common.must_name("column"),
-        ),
+        common.names_option("column", "Columns of the file to repeat first, as id,title."),
     ] = None,
     jobs: common.Jobs = None,
     file_format: common.FileFormat = None,

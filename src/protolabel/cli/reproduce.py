@@ -37,17 +37,13 @@ def reproduce(
     output: Annotated[Path, typer.Option(help="Folder; each study has one of its name in it.")],
     datasets: Annotated[
         str | None,
-        typer.Option(
-            help="In place of the paper's, by commas; synthetic-<name>:<rows> as well.",
-            callback=common.must_name("dataset"),
+        common.names_option(
+            "dataset", "In place of the paper's, by commas; synthetic-<name>:<rows> as well."
         ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            help="In place of the study's, separated by commas.",
-            callback=common.must_name("method"),
-        ),
+        common.names_option("method", "In place of the study's, separated by commas."),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -27,6 +27,7 @@ _KINDS = {
     b"%PDF-": f"a PDF file; {_AS_TABLE}",
 }
 _JSON = re.compile(rb'\s*(\{\s*("|$)|\[\s*[\[{])')
+# Enough for the longest of them, and for a few lines before the first bracket of a JSON file.
 START_BYTES = 64
 
 

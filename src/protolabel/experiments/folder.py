@@ -50,7 +50,8 @@ class RunFolder:
     def check_place(self) -> None:
         """Refuse a place that cannot be written to, or that holds something else than a run."""
         check_can_grow(self.path)
-        found = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
+        found = {name for name in names if not name.startswith(".")}
         if found and not found & _MARKS:
             raise FileExistsError(
                 f"{self.path} holds {min(found)!r} and no run, so none is written to it; choose a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,7 +65,7 @@ def read_new_table(
                     path, 1, f"there is no column {name!r}; there are {some_names(table.header)}"
                 )
         kept: dict[str, list[str]] = {name: [] for name in keep}
-        place = {name: position for position, name in enumerate(table.header)}
+        place = _places(table.header, [reader.name for reader in readers])
         for block in table.blocks:
             by_name = {name: block.columns[position] for name, position in place.items()}
             try:
@@ -76,16 +77,27 @@ def read_new_table(
                 raise problem_at(path, block.line_numbers[error.row], str(error)) from error
             for name, cells in kept.items():
                 cells.extend(by_name[name])
-    numbers = [reader for reader in readers if isinstance(reader, _NumberReader)]
+    numbers = [reader.parser for reader in readers if isinstance(reader, _NumberReader)]
     refuse_marks_of_thousands(path, numbers)
     columns = tuple(reader.finish() for reader in readers)
-    notes = note_on_commas([reader.name for reader in numbers if reader.has_commas])
+    notes = note_on_commas(numbers)
     notes += [note for reader in readers for note in reader.notes()]
     Y = None
     if labels is not None:
         Y = labels.finish()
         notes += labels.notes()
     return NewTable(columns, Y, kept, tuple(notes))
+
+
+def _places(header: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
+    """Where each column is, and those wanted whose accents are written in another way."""
+    place = {name: position for position, name in enumerate(header)}
+    alike = {unicodedata.normalize("NFC", name): position for name, position in place.items()}
+    for name in wanted:
+        composed = unicodedata.normalize("NFC", name)
+        if name not in place and composed in alike:
+            place[name] = alike[composed]
+    return place
 
 
 def _feature_readers(
@@ -96,7 +108,8 @@ def _feature_readers(
     if rules is None:
         names = _unnamed_columns(table, inputs.n_features, label_names, taken)
         rules = [NumberRule(name, 0.0) for name in names]
-    missing = [rule.name for rule in rules if rule.name not in table.header]
+    place = _places(table.header, [rule.name for rule in rules])
+    missing = [rule.name for rule in rules if rule.name not in place]
     if missing:
         expected = {rule.name for rule in rules}
         other = [name for name in table.header if name not in expected | set(label_names)]
@@ -154,16 +167,7 @@ class _NumberReader:
         self.name = rule.name
         self._is_truth = rule.is_truth
         self._values = GrowingArray(np.float64)
-        self._parser = NumberParser(rule.name, decimal_commas=decimal_commas)
-
-    @property
-    def has_commas(self) -> bool:
-        return self._parser.has_commas
-
-    @property
-    def may_have_thousands(self) -> bool:
-        """Whether every point that was found may be a mark of thousands."""
-        return self._parser.may_have_thousands
+        self.parser = NumberParser(rule.name, decimal_commas=decimal_commas)
 
     def append(self, tokens: Sequence[str]) -> None:
         self._values.append([self._number(row, token.strip()) for row, token in enumerate(tokens)])
@@ -171,7 +175,7 @@ class _NumberReader:
     def _number(self, row: int, token: str) -> float:
         if is_missing(token):
             return float("nan")
-        number = self._parser.parse(row, token)
+        number = self.parser.parse(row, token)
         if number is not None:
             return number
         if self._is_truth and token.lower() in TRUTH_WORDS:

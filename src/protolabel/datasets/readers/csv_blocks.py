@@ -10,7 +10,6 @@ from pathlib import Path
 
 from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.lines import iter_lines, problem_at
-from protolabel.datasets.readers.table_cells import column_name
 
 _DELIMITERS = ("\t", ",", ";", "|")
 # A quote that is never closed must not have the whole file read.
@@ -67,7 +66,7 @@ def open_csv(path: Path, delimiter: str | None, encoding: str, limits: ReadLimit
         lines = chain(read[1:], lines)
     rows = _csv_rows(path, first, lines, delimiter)
     _, cells = next(rows)
-    header = [column_name(cell) for cell in cells]
+    header = [cell.strip() for cell in cells]
     return CsvTable(header, _csv_blocks(path, header, rows, delimiter), delimiter)
 
 

@@ -17,6 +17,7 @@ from protolabel.datasets.limits import DEFAULT_LIMITS, ReadLimits
 from protolabel.datasets.lines import problem_at
 from protolabel.datasets.readers.table_cells import (
     TRUTH_WORDS,
+    NumberParser,
     TokenError,
     is_infinite,
     is_missing,
@@ -143,8 +144,7 @@ class TableBuilder:
         if not self.columns:
             raise problem_at(self.path, 2, "the table has a header but no rows")
         self.columns = [_settled(column) for column in self.columns]
-        numbers = [column for column in self.columns if isinstance(column, NumberColumn)]
-        refuse_marks_of_thousands(self.path, numbers)
+        refuse_marks_of_thousands(self.path, self._parsers())
         Y, label_names = self._labels()
         if not label_names:
             raise problem_at(self.path, 1, f"column {self.tag_name!r} holds no tag in any row")
@@ -183,6 +183,9 @@ class TableBuilder:
                     1,
                     f"column {name!r} is to hold labels and to be dropped; name it once",
                 )
+
+    def _parsers(self) -> list[NumberParser]:
+        return [column.parser for column in self.columns if isinstance(column, NumberColumn)]
 
     def _find_tags(self) -> str | None:
         if self.options.tags is not None or self.options.labels is not None:
@@ -322,12 +325,7 @@ class TableBuilder:
             n_rows = array.size
             arrays.append(array)
             names.append(column.name)
-        with_commas = [
-            column.name
-            for column in self.columns
-            if isinstance(column, NumberColumn) and column.has_commas
-        ]
-        notes += note_on_commas(with_commas)
+        notes += note_on_commas(self._parsers())
         if not arrays:
             reasons = "; ".join(notes) or "all are labels"
             raise problem_at(self.path, 1, f"no column can serve as a feature ({reasons})")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from protolabel.datasets.lines import problem_at
 
@@ -48,7 +46,7 @@ class NumberParser:
     """
 
     def __init__(self, name: str, *, decimal_commas: bool = False) -> None:
-        self._name = name
+        self.name = name
         self._decimal_commas = decimal_commas
         self._mark = ""
         self._has_fractions = False
@@ -71,7 +69,7 @@ class NumberParser:
         if mark and self._mark not in ("", mark):
             raise TokenError(
                 row,
-                f"{token[:40]!r} in column {self._name!r} has {mark!r} where numbers before it "
+                f"{token[:40]!r} in column {self.name!r} has {mark!r} where numbers before it "
                 f"have {self._mark!r}; write all of them in one way, without marks of thousands, "
                 "or drop the column (drop=, --drop)",
             )
@@ -81,23 +79,8 @@ class NumberParser:
         return float(token.replace(",", "."))
 
 
-class NumericCells(Protocol):
-    """A column of numbers, as its cells are written."""
-
-    name: str
-
-    @property
-    def has_commas(self) -> bool:
-        """Whether numbers with a decimal comma were found."""
-
-    @property
-    def may_have_thousands(self) -> bool:
-        """Whether every point that was found may be a mark of thousands."""
-
-
-def refuse_marks_of_thousands(path: Path, columns: Iterable[NumericCells]) -> None:
+def refuse_marks_of_thousands(path: Path, columns: Sequence[NumberParser]) -> None:
     """Refuse points that are marks of thousands where other columns have decimal commas."""
-    columns = tuple(columns)
     commas = [column.name for column in columns if column.has_commas]
     thousands = [column.name for column in columns if column.may_have_thousands]
     if commas and thousands:
@@ -108,17 +91,6 @@ def refuse_marks_of_thousands(path: Path, columns: Iterable[NumericCells]) -> No
             f"{commas[0]!r} has decimal commas; write the numbers of all columns in one way, "
             "without marks of thousands, or drop the column (drop=, --drop)",
         )
-
-
-def column_name(cell: str) -> str:
-    """The name that a cell of the header gives, alike where accents are characters of their own.
-
-    Examples
-    --------
-    >>> column_name(" gro\u0308sse ") == "gr\u00f6sse"
-    True
-    """
-    return unicodedata.normalize("NFC", cell.strip())
 
 
 def is_missing(token: str) -> bool:
@@ -170,11 +142,10 @@ def is_infinite(token: str) -> bool:
     return _INFINITE.fullmatch(token) is not None
 
 
-def note_on_commas(names: Sequence[str]) -> list[str]:
+def note_on_commas(columns: Sequence[NumberParser]) -> list[str]:
     """What to say of columns with decimal commas, if there are any."""
-    if not names:
-        return []
-    return [f"the comma was read as a decimal point in: {', '.join(names)}"]
+    names = [column.name for column in columns if column.has_commas]
+    return [f"the comma was read as a decimal point in: {', '.join(names)}"] if names else []
 
 
 def infinite_cell(row: int, token: str, name: str) -> TokenError:

@@ -57,21 +57,11 @@ class NumberColumn(TableColumn):
     def __init__(self, name: str, *, is_truth: bool = False, decimal_commas: bool = False) -> None:
         super().__init__(name)
         self.is_truth = is_truth
-        self._parser = NumberParser(name, decimal_commas=decimal_commas)
+        self.parser = NumberParser(name, decimal_commas=decimal_commas)
         self.values = GrowingArray(np.float64)
         self.n_missing = 0
         # The first cell such as 00107, which may be a code and no number.
         self.leading_zero: str | None = None
-
-    @property
-    def has_commas(self) -> bool:
-        """Whether numbers with a decimal comma were found."""
-        return self._parser.has_commas
-
-    @property
-    def may_have_thousands(self) -> bool:
-        """Whether every point that was found may be a mark of thousands."""
-        return self._parser.may_have_thousands
 
     def append(self, tokens: Sequence[str]) -> None:
         """Add a block of tokens."""
@@ -83,7 +73,7 @@ class NumberColumn(TableColumn):
             return float("nan")
         if self.is_truth and token.lower() in TRUTH_WORDS:
             return TRUTH_WORDS[token.lower()]
-        number = self._parser.parse(row, token)
+        number = self.parser.parse(row, token)
         if number is not None:
             if self.leading_zero is None and has_leading_zero(token):
                 self.leading_zero = token
