@@ -198,6 +198,11 @@ def test_huge_values_do_not_overflow(make, data):
         ({"correlation_penalty": 0.1}, "correlation_penalty=0.1 would have no effect"),
         ({"leave_one_out": True}, "leave_one_out=True is defined for single prototypes"),
         ({"prototype_interval": 0}, "prototype_interval=0 cannot be used"),
+        ({"negative_slope": -0.1}, "negative_slope=-0.1 cannot be used"),
+        ({"negative_slope": np.nan}, "negative_slope=nan cannot be used"),
+        ({"shared_embedding": "no"}, "shared_embedding='no' cannot be used"),
+        ({"squared_distance": 1}, "squared_distance=1 cannot be used"),
+        ({"at_least_one": "x"}, "at_least_one='x' cannot be used"),
         ({"prototype_interval": 2}, "prototype_interval=2 would have no effect"),
         (
             {"leave_one_out": True, "prototype_update": "epoch", "prototype_interval": 2},

@@ -471,6 +471,10 @@ class PNMLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GrowingC
 
     def _options(self, X: Any, targets: Targets, seed: int) -> FitOptions:
         """What surrounds the network, likewise."""
+        if not isinstance(self.at_least_one, (bool, np.bool_)):
+            raise ValueError(
+                f"at_least_one={self.at_least_one!r} cannot be used; expected True or False."
+            )
         names = [f.name for f in fields(FitOptions) if f.name != "seed"]
         values = self._resolved(names, X, targets.matrix.shape[1])
         if targets.kind != "multilabel":

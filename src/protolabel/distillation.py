@@ -99,6 +99,10 @@ def train_student(
         n_members=1,
         generator=torch.Generator().manual_seed(seed),
     ).to(device)
-    data = replace(data, row_weights=torch.ones(1, n_rows, device=device), soft_targets=soft)
+    data = replace(
+        data,
+        row_weights=torch.ones(1, n_rows, device=device, dtype=torch.float32),
+        soft_targets=soft,
+    )
     generator = torch.Generator(device).manual_seed(seed + 1)
     return network, Trainer(network, data, generator, callbacks).fit()

@@ -40,6 +40,7 @@ from protolabel.threads import (
     threads_worth_rows,
     usable_threads,
 )
+from protolabel.torch_state import gradients_on
 from protolabel.training_table import (
     MIN_JUDGED_ROWS,
     TrainingTable,
@@ -98,6 +99,7 @@ class FitOptions:
             )
 
 
+@gradients_on()
 def fit_model(
     X: Matrix,
     Y: sp.csr_array,

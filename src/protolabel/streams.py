@@ -19,6 +19,7 @@ from protolabel.pnml.settings import PNMLSettings
 from protolabel.pnml.streaming import StreamTrainer
 from protolabel.preprocessing.features import FeatureScaler
 from protolabel.preprocessing.labels import Targets
+from protolabel.torch_state import gradients_on
 
 Matrix = Any  # ndarray or CSR of shape (n_samples, n_features)
 
@@ -41,6 +42,7 @@ class Stream:
         self.trainer = trainer
 
     @classmethod
+    @gradients_on()
     def start(
         cls, X: Matrix, targets: Targets, settings: PNMLSettings, options: FitOptions
     ) -> Stream:
@@ -58,6 +60,7 @@ class Stream:
         return cls(targets, scaler, StreamTrainer(network, generator))
 
     @classmethod
+    @gradients_on()
     def resume(cls, model: FittedModel, targets: Targets, seed: int) -> Stream:
         """Go on from a fitted model, whose companions and several prototypes are given up."""
         network = copy.deepcopy(model.network).float()
@@ -68,6 +71,7 @@ class Stream:
         trainer.take_up()
         return cls(targets, model.scaler, trainer)
 
+    @gradients_on()
     def learn(self, X: Matrix, Y: sp.csr_array) -> FittedModel:
         """Learn from a chunk and give the model that predicts after it."""
         device = self.trainer.network.positions.device

@@ -130,6 +130,16 @@ def test_the_score_of_a_label_takes_in_those_that_rebuild_it():
     assert np.abs(intercept - alone_intercept).max() < 1e-9
 
 
+def test_the_mean_is_met_as_closely_as_a_singular_mixing_can():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    signs = signs_of(rng.random((60, 3)) < [0.3, 0.4, 0.8])
+    # What is mixed lies where the second label is zero.
+    mixing = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
+    _, intercept = solve(exact_basis(X, signs), mixing, 1.0, 1.0, 0.1)
+    np.testing.assert_allclose(intercept, signs.mean(axis=0) * [1, 0, 1], atol=1e-12)
+
+
 def test_full_collaboration_with_a_singular_mixing_stays_finite():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 3))

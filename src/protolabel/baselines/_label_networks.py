@@ -89,10 +89,10 @@ def start_networks(n_features: int, width: int, seeds: list[int]) -> Networks:
     torch.Size([2, 4, 3])
     """
     networks = Networks(
-        hidden_weight=torch.empty(len(seeds), n_features, width),
-        hidden_bias=torch.empty(len(seeds), width),
-        output_weight=torch.empty(len(seeds), width),
-        output_bias=torch.empty(len(seeds), 1),
+        hidden_weight=torch.empty(len(seeds), n_features, width, dtype=torch.float32),
+        hidden_bias=torch.empty(len(seeds), width, dtype=torch.float32),
+        output_weight=torch.empty(len(seeds), width, dtype=torch.float32),
+        output_bias=torch.empty(len(seeds), 1, dtype=torch.float32),
     )
     hidden, output = math.sqrt(6 / (n_features + width)), math.sqrt(6 / (width + 1))
     for k, seed in enumerate(seeds):

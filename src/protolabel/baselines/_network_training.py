@@ -157,13 +157,13 @@ def _train_group(
     n_samples, n_features = X.shape
     densify = sp.issparse(X) and X.nnz > _DENSE_SHARE * n_samples * n_features
     live = np.arange(len(targets))
-    best = torch.full((len(targets),), torch.inf)
+    best = torch.full((len(targets),), torch.inf, dtype=torch.float32)
     waited = torch.zeros(len(targets), dtype=torch.int64)
     optimiser = _adam(networks, settings)
     order = np.random.default_rng(seed)
     for epoch in range(1, settings.max_iter + 1):
         permutation = order.permutation(n_samples)
-        losses = torch.zeros(len(live))
+        losses = torch.zeros(len(live), dtype=torch.float32)
         for top in range(0, n_samples, settings.batch_size):
             rows = permutation[top : top + settings.batch_size]
             batch = MiniBatch(X[rows].toarray() if densify else X[rows])

@@ -11,11 +11,13 @@ from torch import Tensor
 from protolabel.companions.kernel_ridge import KernelRidge
 from protolabel.pnml.network import PrototypeNetwork
 from protolabel.pnml.rows import DenseRows
+from protolabel.torch_state import gradients_on
 
 # Scaled features that are closer than this are equal.
 _SMALLEST_STEP = 1e-12
 
 
+@gradients_on()
 def network_gradients(
     network: PrototypeNetwork, points: np.ndarray, columns: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:

@@ -200,7 +200,9 @@ class Components:
         """
         sampled, positives = self, self.positives
         if positive_rate < 1:
-            drawn = torch.rand(len(positives.rows), generator=generator, device=self._device)
+            drawn = torch.rand(
+                len(positives.rows), generator=generator, device=self._device, dtype=torch.float32
+            )
             kept = positives.keep(drawn < positive_rate)
             kept = _without_gaps(kept, positives, self._device, generator)
             sampled = replace(sampled, positives=kept)
@@ -213,7 +215,9 @@ class Components:
     def _of_some_rows(self, rate: float, generator: torch.Generator) -> Components:
         """Negative sides of rows drawn at a rate, and of one more where a side has none."""
         n_rows = self.usable.shape[1]
-        chosen = torch.rand(n_rows, generator=generator, device=self._device) < rate
+        chosen = (
+            torch.rand(n_rows, generator=generator, device=self._device, dtype=torch.float32) < rate
+        )
         drawn = replace(self, drawn_rows=chosen.nonzero().squeeze(1))
         is_missed = (drawn.counts()[..., 0] == 0) & (self.counts()[..., 0] > 0)
         missed = is_missed.nonzero().tolist()

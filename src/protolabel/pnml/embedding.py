@@ -59,14 +59,16 @@ class Embedding(nn.Module):
         self.input_dropout = input_dropout
         self.embedding_dropout = embedding_dropout
         first = hidden_dim or dim
-        self.weight = nn.Parameter(torch.empty(n_features, n_members, first))
-        self.bias = nn.Parameter(torch.empty(n_members, 1, first))
+        self.weight = nn.Parameter(torch.empty(n_features, n_members, first, dtype=torch.float32))
+        self.bias = nn.Parameter(torch.empty(n_members, 1, first, dtype=torch.float32))
         _start_layer(self.weight, self.bias, n_features, weight_init, generator)
         self.top_weight: nn.Parameter | None = None
         self.top_bias: nn.Parameter | None = None
         if hidden_dim is not None:
-            self.top_weight = nn.Parameter(torch.empty(n_members, hidden_dim, dim))
-            self.top_bias = nn.Parameter(torch.empty(n_members, 1, dim))
+            self.top_weight = nn.Parameter(
+                torch.empty(n_members, hidden_dim, dim, dtype=torch.float32)
+            )
+            self.top_bias = nn.Parameter(torch.empty(n_members, 1, dim, dtype=torch.float32))
             _start_layer(self.top_weight, self.top_bias, hidden_dim, weight_init, generator)
 
     @property

@@ -53,10 +53,10 @@ def sample_labels(present: Tensor, n_absent: int, generator: torch.Generator) ->
     n_labels = len(present)
     n_others = n_labels - int(present.sum())
     n_drawn = min(n_absent, n_others)
-    order = torch.rand(n_labels, generator=generator, device=present.device)
+    order = torch.rand(n_labels, generator=generator, device=present.device, dtype=torch.float32)
     order[present] = 2.0
     drawn = order.topk(n_drawn, largest=False).indices
-    weights = torch.zeros(n_labels, device=present.device)
+    weights = torch.zeros(n_labels, device=present.device, dtype=torch.float32)
     weights[present] = 1.0
     weights[drawn] = n_others / max(n_drawn, 1)
     labels = (weights > 0).nonzero().squeeze(1)

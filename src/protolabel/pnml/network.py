@@ -73,19 +73,24 @@ class PrototypeNetwork(nn.Module):
         heads = (self.n_slices, self.labels_per_slice)
         self.metric = _start_metric(heads, dim, settings, generator)
         self.log_prior_odds = nn.Parameter(
-            torch.zeros(heads), requires_grad=settings.class_prior == "learned"
+            torch.zeros(heads, dtype=torch.float32), requires_grad=settings.class_prior == "learned"
         )
         self.log_variance: nn.Parameter | None = None
         if settings.cluster_variance == "trainable":
             # Distances are divided by twice the variance: a start of 1/2 leaves them as they are.
-            self.log_variance = nn.Parameter(torch.full((self.n_slices,), 0.5).log())
-        self.register_buffer("positions", torch.zeros(*heads, 2, 1, dim))
-        self.register_buffer("log_weights", torch.full((*heads, 2, 1), LOG_ZERO))
+            self.log_variance = nn.Parameter(
+                torch.full((self.n_slices,), 0.5, dtype=torch.float32).log()
+            )
+        self.register_buffer("positions", torch.zeros(*heads, 2, 1, dim, dtype=torch.float32))
+        self.register_buffer(
+            "log_weights", torch.full((*heads, 2, 1), LOG_ZERO, dtype=torch.float32)
+        )
         self.register_buffer("active", torch.zeros(heads, dtype=torch.bool))
-        self.register_buffer("constant_logits", torch.zeros(n_labels))
+        self.register_buffer("constant_logits", torch.zeros(n_labels, dtype=torch.float32))
         # Of the training rows; what a label that comes later is compared with.
         shared = settings.shared_embedding
-        mean, covariance = torch.zeros(n_members, dim), torch.zeros(n_members, dim, dim)
+        mean = torch.zeros(n_members, dim, dtype=torch.float32)
+        covariance = torch.zeros(n_members, dim, dim, dtype=torch.float32)
         self.register_buffer("mean_embedding", mean if shared else None)
         self.register_buffer("covariance", covariance if shared else None)
 
@@ -117,7 +122,7 @@ class PrototypeNetwork(nn.Module):
         self.active = (n_positive > 0) & (n_positive < n_rows)
         if self.settings.class_prior != "uniform":
             self.log_prior_odds.copy_(log_prior_odds(n_positive, n_rows))
-        n_all = torch.tensor(float(len(labels)), device=labels.device)
+        n_all = row_weights.new_tensor(float(len(labels)))
         counts = label_sums(labels, row_weights.new_ones(len(labels), 1)).squeeze(1)
         self.constant_logits = log_prior_odds(counts, n_all)
 
@@ -253,6 +258,8 @@ def _start_metric(
         return None
     rank = settings.metric_rank
     if rank is None or rank == dim:
-        return nn.Parameter(torch.eye(dim).repeat(*heads, 1, 1))
-    start = torch.empty(*heads, rank, dim).normal_(std=rank**-0.5, generator=generator)
+        return nn.Parameter(torch.eye(dim, dtype=torch.float32).repeat(*heads, 1, 1))
+    start = torch.empty(*heads, rank, dim, dtype=torch.float32).normal_(
+        std=rank**-0.5, generator=generator
+    )
     return nn.Parameter(start)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal
 
+import numpy as np
+
 PrototypeMode = Literal["single", "multiple"]
 PrototypeUpdate = Literal["step", "epoch", "stale"]
 ClusterVariance = Literal["effective", "within", "trainable"] | float
@@ -84,6 +86,13 @@ class PNMLSettings:
         for name in ("metric_penalty", "correlation_penalty"):
             value = getattr(self, name)
             _require(_is_number(value) and value >= 0, name, value, "a number of at least 0")
+        slope = self.negative_slope
+        _require(
+            _is_number(slope) and slope >= 0, "negative_slope", slope, "a number of at least 0"
+        )
+        for name in ("shared_embedding", "squared_distance", "leave_one_out"):
+            value = getattr(self, name)
+            _require(isinstance(value, (bool, np.bool_)), name, value, "True or False")
         for name in ("learning_rate", "concentration"):
             value = getattr(self, name)
             _require(_is_number(value) and value > 0, name, value, "a number above 0")

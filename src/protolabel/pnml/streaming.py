@@ -197,7 +197,7 @@ class StreamTrainer:
         network = self.network
         self.n_rows += len(labels)
         self.n_positive += labels.sum(0)
-        n_rows = torch.tensor(float(self.n_rows), device=labels.device)
+        n_rows = torch.tensor(float(self.n_rows), device=labels.device, dtype=labels.dtype)
         learnable = (self.n_positive > 0) & (self.n_positive < n_rows)
         active = learnable.expand(network.n_members, -1).reshape(network.active.shape)
         network.constant_logits = log_prior_odds(self.n_positive, n_rows)

@@ -146,7 +146,7 @@ class Trainer:
         batches = order.split(self.settings.batch_size)
         # One tensor for all steps: small ones that outlive a step would keep the allocator from
         # giving the memory of large ones to the next step.
-        losses = torch.empty(len(batches), 3, device=order.device)
+        losses = torch.empty(len(batches), 3, device=order.device, dtype=torch.float32)
         self.held.forget()
         for row, batch in zip(losses, batches, strict=True):
             row.copy_(torch.stack(self.train_step(batch)))
