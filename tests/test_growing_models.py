@@ -395,3 +395,28 @@ def test_later_chunks_have_to_fit_the_first(rows):
         model.partial_fit(X, Y, classes=5)
     with pytest.raises(ValueError, match="began with a multilabel one"):
         model.partial_fit(X, Y[:, 0])
+
+
+@pytest.mark.parametrize("name", [["q"], {"q"}, float("nan"), pd.NA])
+def test_what_cannot_be_a_name_is_refused(rows, name):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT).fit(X, Y)
+    with pytest.raises(ValueError, match="cannot be the name of a label"):
+        model.add_label(X[:3], name=name)
+    with pytest.raises(ValueError, match="cannot be the name of a label"):
+        PNMLClassifier(**LIGHT).partial_fit(X, Y[:, :2], classes=["a", name])
+    assert model.label_names_.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("classes", [{"a": 1, "b": 2}.keys(), ("a", "b"), iter(["a", "b"])])
+def test_classes_may_be_any_collection(rows, classes):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT).partial_fit(X, Y[:, :2], classes=classes)
+    assert model.label_names_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("classes", [2.0, "ab"])
+def test_classes_that_are_no_collection_are_refused(rows, classes):
+    X, Y, _ = rows
+    with pytest.raises(ValueError, match="expected labels or their number"):
+        PNMLClassifier(**LIGHT).partial_fit(X, Y[:, :2], classes=classes)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from protolabel.missing_labels import check_name_of_label
 from protolabel.preprocessing.label_sets import membership, unpack_column
 from protolabel.preprocessing.labels import Targets, encode_targets
 
@@ -62,11 +65,11 @@ def _announced(found: Targets | None, is_sets: bool, classes: Any) -> Targets:
             "stream may bring, for example classes=[0, 1, 2]."
         )
     if one_dimensional:
-        return encode_targets(np.unique(classes))
+        return encode_targets(np.unique(_as_names(classes)))
     if classes is None:
         assert found is not None
         return found
-    names = np.arange(int(classes)) if np.ndim(classes) == 0 else _as_names(classes)
+    names = np.arange(int(classes)) if isinstance(classes, Integral) else _as_names(classes)
     if len(names) == 0 or len(set(names.tolist())) < len(names):
         raise ValueError(f"classes={classes!r} cannot be used; expected labels, each once.")
     matrix = sp.csr_array((0, len(names)), dtype=np.int8)
@@ -74,19 +77,25 @@ def _announced(found: Targets | None, is_sets: bool, classes: Any) -> Targets:
 
 
 def _as_names(classes: Any) -> np.ndarray:
-    names = np.asarray(classes)
+    if not isinstance(classes, Iterable) or isinstance(classes, (str, bytes)):
+        raise ValueError(f"classes={classes!r} cannot be used; expected labels or their number.")
+    given = list(classes)
+    for name in given:
+        check_name_of_label(name)
+    names = np.asarray(given)
     if names.ndim == 1 and names.dtype.kind in "biuf":
         return names
-    names = np.empty(len(classes), dtype=object)
-    names[:] = list(classes)
+    names = np.empty(len(given), dtype=object)
+    names[:] = given
     return names
 
 
 def _is_same(classes: Any, known: Targets) -> bool:
-    if np.ndim(classes) == 0:
-        return bool(int(classes) == len(known.names))
+    if isinstance(classes, Integral):
+        return bool(classes == len(known.names))
+    classes = list(_as_names(classes))
     if known.kind == "multilabel":
-        return bool(list(classes) == known.names.tolist())
+        return bool(classes == known.names.tolist())
     return bool(np.array_equal(np.unique(classes), known.classes))
 
 

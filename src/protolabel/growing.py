@@ -18,6 +18,7 @@ from protolabel.distillation import student_settings
 from protolabel.estimator import MultilabelClassifier
 from protolabel.fitted_model import FittedModel
 from protolabel.fitting import FitOptions
+from protolabel.missing_labels import check_name_of_label
 from protolabel.pnml.settings import PNMLSettings
 from protolabel.preprocessing.features import compressed_texts
 from protolabel.preprocessing.labels import Targets
@@ -168,6 +169,7 @@ def _with_name(names: np.ndarray, name: Any) -> np.ndarray:
     """Names of the labels and of one more, which has to be new."""
     if name is None:
         name = len(names)
+    check_name_of_label(name)
     if name in names.tolist():
         raise ValueError(f"The model has a label {name!r} already; choose another name.")
     same = names.dtype.kind in "iu" and type(name) is int

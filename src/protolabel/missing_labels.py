@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,15 @@ def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
                     f"Row {position} of y has the label {label!r}, which stands for a missing one; "
                     "leave it out of the set, or leave out rows whose labels are not known."
                 )
+
+
+def check_name_of_label(name: Any) -> None:
+    """Refuse what cannot be looked up or stands for a missing label."""
+    if not isinstance(name, Hashable) or is_missing(name):
+        raise ValueError(
+            f"{name!r} cannot be the name of a label; use a text, a number or another value that "
+            "can be in a set and does not stand for a missing one."
+        )
 
 
 def check_rows_are_alike(rows: Sequence[Any]) -> None:

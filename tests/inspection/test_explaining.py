@@ -356,3 +356,51 @@ def test_one_word_takes_the_place_of_another():
 def test_at_least_one_label_is_explained(model, data):
     with pytest.raises(ValueError, match="n_labels is 0; expected at least 1"):
         explain(model, data[0][0], n_labels=0)
+
+
+def test_labels_are_found_by_their_names_and_not_by_another_ones_text(data):
+    X, Y = data
+    sets = [{1} if row[0] else {"1", "z"} for row in Y]
+    model = quick().fit(X, sets)
+    assert model.label_names_.tolist() == [1, "1", "z"]
+    scores = model.decision_function(X[:1])[0]
+    for name, score in zip([1, "1", "z"], scores, strict=True):
+        [found] = explain(model, X[0], labels=[name], flips=False).labels
+        assert found.log_odds == pytest.approx(score)
+    with pytest.raises(ValueError, match="The model has no label 'y'; its 3 labels are 1, 1, z"):
+        explain(model, X[0], labels=["y"])
+
+
+def test_texts_that_two_labels_share_are_refused(data):
+    X, Y = data
+    sets = [{1.5} if row[0] else {(1.5,), "(1.5,)"} for row in Y]
+    sets[0] = {1.5, "1.5"}
+    model = quick().fit(X, sets)
+
+    class Written(str):
+        def __eq__(self, other):
+            return False
+
+        __hash__ = str.__hash__
+
+    with pytest.raises(ValueError, match=r"2 labels of the model are written '1.5'"):
+        explain(model, X[0], labels=[Written("1.5")])
+
+
+def test_a_sparse_row_may_have_one_dimension(data):
+    X, Y = data
+    rows = sp.csr_array(np.abs(X) * (X > 0))
+    model = quick().fit(rows, Y)
+    one = explain(model, rows[0], flips=False)
+    assert rows[0].ndim == 1
+    assert one.labels == explain(model, rows[[0]], flips=False).labels
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"labels": []}, "labels is empty"), ({"n_features": -1}, "n_features is -1")],
+)
+def test_nothing_to_explain_is_refused(data, options, message):
+    X, Y = data
+    with pytest.raises(ValueError, match=message):
+        explain(quick().fit(X, Y), X[0], **options)

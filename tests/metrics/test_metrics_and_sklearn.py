@@ -150,7 +150,8 @@ def test_infinite_scores_are_ranked_and_nan_is_refused():
         (lambda: ours.accuracy([[1, 0]], [[1]]), r"Y_true has shape \(1, 2\) but Y_pred has"),
         (lambda: ours.ranking_loss([[1, 0]], [[1.0]]), r"scores has shape \(1, 1\) but Y_true"),
         (lambda: ours.ranking_loss([[1, 0]], [[1, 2]], edge="zero"), "edge is 'zero', expected"),
-        (lambda: ours.precision_at_k([[1, 0]], [[1, 2]], k=3), "k is 3, expected between 1 and"),
+        (lambda: ours.precision_at_k([[1, 0]], [[1, 2]], k=3), "k is 3, expected a whole number"),
+        (lambda: ours.precision_at_k([[1, 0]], [[1, 2]], k=1.5), "k is 1.5, expected a whole num"),
         (lambda: ours.accuracy([[0.5, 0]], [[1, 0]]), "Y_true contains 0.5, expected only 0"),
         (lambda: ours.get_metric("f1"), "there is no metric 'f1'; choose from accuracy"),
         (

@@ -219,3 +219,22 @@ def test_rows_without_a_ranking_are_told_of_once():
         found = evaluate([[1], [0]], [[1], [0]], [[1.0], [0.0]])
     assert len(told) == 1
     assert np.isnan([found["average_precision"], found["ranking_loss"]]).all()
+
+
+def test_numbers_from_zero_in_label_sets_are_names(rows):
+    X, Y = rows
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    model, score = MLkNN().fit(X, sets), make_scorer("micro_f1")
+    frame = pd.DataFrame(Y)
+    assert score(model, X, sets) == score(model, X, frame) == score(model, X, frame[[2, 0, 1]])
+    sets[0] = sets[0] | {3}
+    assert 0 < score(model, X, sets) < score(model, X, frame)
+
+
+def test_a_number_and_its_text_are_two_labels():
+    names = np.empty(2, dtype=object)
+    names[:] = [1, "1"]
+    frame = pd.DataFrame({"1": [1, 0], 1: [0, 0]})
+    assert align_labels(frame, names).to_numpy().tolist() == [[0, 1], [0, 0]]
+    with pytest.raises(ValueError, match="Pass one column for each of them"):
+        align_labels(pd.DataFrame([[1, 0]], columns=["1", "2"]), names)

@@ -93,6 +93,8 @@ def explain(
     'b'
     """
     _check_model(model)
+    if n_features < 0:
+        raise ValueError(f"n_features is {n_features}; expected a number of at least 0.")
     row = _one_row(model, X_row)
     chosen = _chosen_labels(model, row, labels, n_labels)
     names = _Names(model, feature_names)
@@ -207,7 +209,9 @@ def _check_model(model: Any) -> None:
 
 
 def _one_row(model: PNMLClassifier, X_row: Any) -> Any:
-    if not sp.issparse(X_row) and np.ndim(X_row) == 1:
+    if sp.issparse(X_row) and X_row.ndim == 1:
+        X_row = X_row.reshape(1, -1).tocsr()
+    elif not sp.issparse(X_row) and np.ndim(X_row) == 1:
         # A row of a pandas frame brings the names of its features.
         is_named = hasattr(X_row, "index") and hasattr(X_row, "to_frame")
         X_row = X_row.to_frame().T if is_named else np.asarray(X_row)[None]
@@ -225,14 +229,25 @@ def _chosen_labels(
         if n_labels < 1:
             raise ValueError(f"n_labels is {n_labels}; expected at least 1 label to explain.")
         return np.argsort(-model._scores(row)[0], kind="stable")[:n_labels]
-    known = {str(name): position for position, name in enumerate(model.label_names_)}
-    unknown = [label for label in labels if str(label) not in known]
-    if unknown:
+    if len(labels) == 0:
+        raise ValueError("labels is empty; name at least one label to explain, or leave it out.")
+    return np.array([_position(model, label) for label in labels], dtype=np.intp)
+
+
+def _position(model: PNMLClassifier, label: Any) -> int:
+    """Position of a label by its name, or by the text of its name where no other one has it."""
+    names = model.label_names_.tolist()
+    own = [position for position, name in enumerate(names) if name == label]
+    found = own or [position for position, name in enumerate(names) if str(name) == str(label)]
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise ValueError(
-            f"The model has no label {unknown[0]!r}; its {len(known)} labels are "
-            f"{', '.join(list(known)[:10])}{', ...' if len(known) > 10 else ''}."
+            f"{len(found)} labels of the model are written {label!r}; give the name itself, one of "
+            f"{[names[position] for position in found]}."
         )
-    return np.array([known[str(label)] for label in labels], dtype=np.intp)
+    known = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"The model has no label {label!r}; its {len(names)} labels are {known}.")
 
 
 def _flips(

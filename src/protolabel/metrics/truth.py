@@ -47,8 +47,8 @@ def align_labels(Y: Any, names: NDArray[Any]) -> Labels:
     Y : array-like, sparse matrix, data frame, or list or series of label sets
         Labels of the rows.
     names : ndarray of shape (n_labels,)
-        ``label_names_`` of the model. Where they are numbers from zero on, its labels have no
-        names and the columns of a frame are taken as they are.
+        ``label_names_`` of the model. Where they are an array of numbers from zero on, its labels
+        have no names and the columns of a frame are taken as they are.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def label_names(estimator: Any) -> NDArray[Any] | None:
 
 
 def _are_named(names: NDArray[Any]) -> bool:
-    """Whether labels have names of their own; those of a matrix are numbers from zero on."""
-    return not np.array_equal(names, np.arange(len(names)))
+    """Whether labels have names of their own; those of a matrix count its columns."""
+    return names.dtype == object or not np.array_equal(names, np.arange(len(names)))
 
 
 def _label_sets(Y: Any, names: NDArray[Any]) -> list[Any] | None:
@@ -135,8 +135,12 @@ def _look_up(sets: list[Any], names: list[Any]) -> Indicator:
 
 def _in_order(frame: Any, names: list[Any]) -> Any:
     own = list(frame.columns)
-    columns, wanted = ([str(name) for name in each] for each in (own, names))
-    if sorted(columns) != sorted(wanted):
+    columns, wanted = own, names
+    if set(columns) != set(wanted):
+        # One of the two may write as text what is a number in the other.
+        columns, wanted = ([str(name) for name in each] for each in (own, names))
+    are_all_there = set(columns) == set(wanted) and len(own) == len(names) == len(set(wanted))
+    if not are_all_there:
         raise ValueError(
             f"The columns of Y are {columns[:10]}; the model has the labels {wanted[:10]}. Pass "
             "one column for each of them, in any order."
