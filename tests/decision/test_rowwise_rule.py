@@ -114,6 +114,20 @@ def test_the_average_over_the_grid_equals_the_loops(objective):
         assert rule.value == pytest.approx(value, abs=1e-9)
 
 
+def test_the_tilt_lies_half_way_between_prior_and_f1_thresholds():
+    scores, Y = random_case(3)
+    line = fit_common_line(scores, sparse.csr_array(Y))
+    prior = [np.log((n + 0.5) / (len(Y) - n + 0.5)) for n in Y.sum(axis=0)]
+    of_f1 = [naive_f1_threshold(column) for column in (line.slope * scores + line.intercept).T]
+    tilt = (np.array(prior) + of_f1) / 2
+    level, tilted = (
+        tune_rowwise(scores, Y, gammas=[gamma], handicaps=[0.0], deltas=[0.0]).thresholds
+        for gamma in (0.0, 1.0)
+    )
+    found = line.slope * (tilted - level)
+    assert_allclose(found - found.mean(), tilt - tilt.mean(), atol=1e-5)
+
+
 def test_a_mean_of_far_apart_rules_gives_way_to_the_best_one():
     """A low and a high level are good, each for half of the rows, and none in between."""
     scores = np.repeat([[3.0, -3.0, -9.0], [3.0, -9.0, 5.0]], 60, axis=0)

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protolabel.decision import ThresholdedClassifier
+from protolabel.decision import CalibratedMultilabelClassifier, ThresholdedClassifier
 from protolabel.decision._cross_fitting import held_out_scores
 from protolabel.decision.thresholds import (
     match_cardinality,
@@ -304,3 +304,70 @@ def test_a_fit_that_is_refused_leaves_the_wrapper_as_it_was(rare_labels):
     with pytest.raises(ValueError, match="n_splits is 1"):
         model.set_params(cv=1).fit(X[:, :1], Y)
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+WRAPPERS = {
+    "thresholds": ThresholdedClassifier,
+    "probabilities": CalibratedMultilabelClassifier,
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_folds_are_those_of_any_splitter_or_list(rare_labels, wrap):
+    X, Y = rare_labels
+    one_label = Y[:, 0]
+    for y, estimator in ((Y, LOGISTIC), (one_label, LogisticRegression())):
+        listed = wrap(estimator, cv=list(KFold(3).split(X))).fit(X, y).predict(X)
+        assert_array_equal(listed, wrap(estimator, cv=KFold(3)).fit(X, y).predict(X))
+        default = wrap(estimator, random_state=0).fit(X, y).predict(X)
+        assert_array_equal(default, wrap(estimator, cv=None, random_state=0).fit(X, y).predict(X))
+    stratified = wrap(LogisticRegression(), cv=StratifiedKFold(3)).fit(X, one_label)
+    assert stratified.predict(X).shape == one_label.shape
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize(
+    "estimator",
+    [MultiOutputClassifier(LogisticRegression()), ClassifierChain(LogisticRegression())],
+)
+def test_one_column_stays_a_column_where_nothing_else_is_taken(rare_labels, wrap, estimator):
+    X, Y = rare_labels
+    model = wrap(estimator, cv=3, random_state=0).fit(X, Y[:, :1])
+    assert model.predict(X).shape == (len(X), 1)
+
+
+class Noting(ClassifierMixin, BaseEstimator):
+    """Scores by the first feature, and notes the second one of the rows it is fitted to."""
+
+    def __init__(self, notes=None):
+        self.notes = notes
+
+    def __sklearn_clone__(self):
+        return Noting(self.notes)
+
+    def fit(self, X, y):
+        self.notes.append(("fit", X[:, 1].astype(int)))
+        self.classes_ = np.arange(np.shape(y)[1])
+        return self
+
+    def decision_function(self, X):
+        self.notes.append(("score", X[:, 1].astype(int)))
+        return np.repeat(X[:, :1], len(self.classes_), axis=1)
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+@pytest.mark.parametrize("cv", [3, GroupKFold(3)], ids=["number", "splitter"])
+def test_rows_of_a_group_are_never_on_both_sides(rare_labels, wrap, cv):
+    X, Y = rare_labels
+    notes = []
+    groups = np.arange(len(X)) % 40
+    table = np.column_stack([X[:, 0], groups])
+    wrap(Noting(notes), cv=cv).fit(table, Y, groups=groups)
+    _, *inner = notes
+    assert len(inner) == 6
+    for (_, trained), (kind, scored) in zip(inner[::2], inner[1::2], strict=True):
+        assert kind == "score"
+        assert not set(trained) & set(scored)

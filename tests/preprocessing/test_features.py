@@ -117,3 +117,34 @@ def test_no_scaling_returns_the_input():
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="feature_scaling='minmax' is unknown"):
         FeatureScaler("minmax").fit(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("scaling", ["text", "unit"])
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-38, 1e38, 1e200, 1e306])
+def test_the_size_of_rows_does_not_matter_where_their_length_is_taken_out(counts, scaling, size):
+    scaler = FeatureScaler(scaling)
+    expected = scaler.fit_transform(counts).toarray()
+    # Beside rows of a usual size, and without.
+    for part in (counts, sp.vstack([counts * size, counts], format="csr")[:40]):
+        tiny = part * (size if part is counts else 1.0)
+        found = scaler.fit(counts).transform(tiny).toarray()
+        np.testing.assert_allclose(found, expected, rtol=1e-3 if size < 1e-300 else 1e-12)
+        dense = scaler.transform(tiny.toarray())
+        np.testing.assert_allclose(dense, expected, rtol=1e-3 if size < 1e-300 else 1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-38, 1e-44, 1e37])
+def test_rows_of_single_precision_may_be_of_any_size(counts, size):
+    rows = (counts * size).astype(np.float32)
+    assert rows.nnz == counts.nnz
+    found = FeatureScaler("unit").fit_transform(rows)
+    assert found.dtype == np.float32
+    lengths = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).ravel())
+    np.testing.assert_allclose(lengths[counts.getnnz(axis=1) > 0], 4, rtol=1e-6)
+
+
+def test_a_row_is_scaled_alike_beside_rows_of_any_size(counts):
+    scaler = FeatureScaler("text").fit(counts)
+    beside = sp.vstack([counts, counts * 1e-200], format="csr")
+    together = scaler.transform(beside)[:40]
+    np.testing.assert_array_equal(together.toarray(), scaler.transform(counts).toarray())

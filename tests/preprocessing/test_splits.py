@@ -339,3 +339,21 @@ def test_a_hundred_thousand_rows_take_seconds():
     folds = iterative_stratification(Y, FIFTHS, rng)
     assert time.process_time() - started < 8
     assert np.ptp(np.bincount(folds)) <= 1
+
+
+@pytest.mark.parametrize("n_groups", range(2, 13))
+def test_no_part_is_empty_however_few_groups_there_are(n_groups):
+    rng = np.random.default_rng(n_groups)
+    for groups in (np.arange(60) % n_groups, np.sort(rng.integers(0, n_groups, 60))):
+        Y = rng.integers(0, 2, size=(60, 4))
+        for share in (0.05, 0.2, 0.5):
+            splitter = MultilabelStratifiedShuffleSplit(4, test_size=share, random_state=0)
+            for train, test in splitter.split(Y, Y, groups):
+                assert len(train) > 0
+                assert len(test) > 0
+                assert not set(groups[train]) & set(groups[test])
+        n_folds = len(np.unique(groups))
+        folds = iterative_stratification(
+            Y, np.full(n_folds, 1 / n_folds), np.random.default_rng(0), groups=groups
+        )
+        assert set(folds) == set(range(n_folds))

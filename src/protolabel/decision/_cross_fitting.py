@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logit
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -22,6 +24,7 @@ from protolabel.preprocessing.labels import Targets, encode_targets, is_constant
 from protolabel.preprocessing.splits import MultilabelStratifiedKFold
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+DEFAULT_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def fit_on_all_rows(wrapper: Any, X: Any, y: Any) -> tuple[Targets, Any]:
     check_consistent_length(X, targets.matrix)
     if _num_samples(X) < 2:
         raise ValueError("n_samples=1: a model and its decisions need at least 2 rows.")
-    passed_on = _targets_for_estimator(y, targets)
+    passed_on = _targets_for_estimator(wrapper.estimator, y, targets)
     wrapper.estimator_ = clone(wrapper.estimator).fit(X, passed_on)
     for name in ("n_features_in_", "feature_names_in_"):
         vars(wrapper).pop(name, None)
@@ -66,7 +69,7 @@ def held_out_scores(
     """Fit a clone of the wrapped estimator per inner fold and score the rows of that fold."""
     n_samples, n_labels = targets.matrix.shape
     (X,) = indexable(X)
-    splits = list(_splits(X, targets, wrapper.cv, wrapper.random_state, groups))
+    splits = list(_splits(X, y, targets, wrapper.cv, wrapper.random_state, groups))
     parts: list[NDArray[np.float64]] = Parallel(n_jobs=wrapper.n_jobs)(
         delayed(_score_fold)(wrapper.estimator, X, y, train=train, test=test, n_labels=n_labels)
         for train, test in splits
@@ -106,11 +109,12 @@ def offered_if_wrapped(method: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has_method))
 
 
-def _targets_for_estimator(y: Any, targets: Targets) -> Any:
+def _targets_for_estimator(estimator: Any, y: Any, targets: Targets) -> Any:
     """Return the labels in the form that scikit-learn's own classifiers understand."""
     if targets.kind != "multilabel":
         return np.asarray(y).ravel()
-    if targets.matrix.shape[1] == 1:
+    # Most take a single label as a one-dimensional target, and some nothing but columns.
+    if targets.matrix.shape[1] == 1 and get_tags(estimator).target_tags.single_output:
         return targets.matrix.toarray().ravel().astype(np.int64)
     if sparse.issparse(y):
         return sparse.csr_matrix(targets.matrix)
@@ -118,11 +122,13 @@ def _targets_for_estimator(y: Any, targets: Targets) -> Any:
 
 
 def _splits(
-    X: Any, targets: Targets, cv: Any, random_state: Any, groups: ArrayLike | None
+    X: Any, y: Any, targets: Targets, cv: Any, random_state: Any, groups: ArrayLike | None
 ) -> Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the inner splits; a number of folds means stratified ones."""
-    if not isinstance(cv, (int, np.integer)):
-        return cv.split(X, targets.matrix, groups)  # type: ignore[no-any-return]
+    cv = DEFAULT_FOLDS if cv is None else cv
+    if not isinstance(cv, Integral):
+        splits = check_cv(cv).split(X, y, groups)
+        return [(np.asarray(train), np.asarray(test)) for train, test in splits]
     n_splits = int(cv)
     if targets.kind != "multilabel":
         per_class = np.asarray(targets.matrix.sum(axis=0)).ravel()

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.all_or_nothing import all_or_nothing
 from protolabel.decision._cross_fitting import (
+    DEFAULT_FOLDS,
     fit_on_all_rows,
     held_out_scores,
     score_rows,
@@ -37,7 +38,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseE
     shrinkage : float, default=20.0
         Strength of the pull towards the map common to all labels, for labels with few positive
         or few negative rows. Without effect on one-dimensional targets.
-    cv : int or splitter, default=5
+    cv : int, splitter, iterable of (train, test) or None, default=5
         Inner folds, stratified over all labels, or any splitter, for instance a single split.
     random_state : int, RandomState or None, default=None
         Seed of the inner folds.
@@ -77,7 +78,7 @@ class CalibratedMultilabelClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseE
         *,
         method: Literal["sigmoid", "isotonic", "beta"] = "sigmoid",
         shrinkage: float = 20.0,
-        cv: Any = 5,
+        cv: Any = DEFAULT_FOLDS,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:

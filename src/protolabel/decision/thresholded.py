@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolabel.all_or_nothing import all_or_nothing
 from protolabel.decision._cross_fitting import (
+    DEFAULT_FOLDS,
     fit_on_all_rows,
     held_out_scores,
     offered_if_wrapped,
@@ -54,7 +55,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator)
         Strength of the pull towards the common threshold in the rule ``"per_label"``.
     at_least_one : bool, default=False
         Give rows that would get no label the one closest to its threshold.
-    cv : int or splitter, default=5
+    cv : int, splitter, iterable of (train, test) or None, default=5
         Inner folds, stratified over all labels, or any splitter, for instance a single split.
     random_state : int, RandomState or None, default=None
         Seed of the inner folds.
@@ -101,7 +102,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, NamedLabelsMixin, BaseEstimator)
         threshold: float = 0.0,
         shrinkage: float = 100.0,
         at_least_one: bool = False,
-        cv: Any = 5,
+        cv: Any = DEFAULT_FOLDS,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -26,6 +26,8 @@ _TEXT_ZERO_SHARE = 0.8
 _TEXT_RANGE_OF_SIZES = 30.0
 # Rows of equal length, up to rounding, are texts that somebody has scaled already.
 _EQUAL_LENGTHS = 1e-3
+# Lengths of rows whose squares and factors fit into single precision, with room to spare.
+_PLAIN_LENGTHS = (1e-15, 1e15)
 # A single row of ten thousand that differs gives an even column a variance of 1e-4.
 _EVEN_NOISE = 1e-9
 
@@ -221,10 +223,36 @@ def _with_row_norm(X: Matrix, length: float) -> Matrix:
     """Rows scaled to a common length; a row of zeros stays zero."""
     if sp.issparse(X):
         row_of = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        squares = np.bincount(row_of, weights=X.data.astype(np.float64) ** 2, minlength=X.shape[0])
-        norms = np.sqrt(squares)
+        norms = _lengths(X.data, row_of, X.shape[0])
+        if _overflows(norms, np.diff(X.indptr) > 0):
+            largest = np.zeros(X.shape[0])
+            np.maximum.at(largest, row_of, np.abs(X.data))
+            values = X.data / _to_be_taken_out(norms, largest)[row_of]
+            X.data = values.astype(X.dtype, copy=False)
+            norms = _lengths(X.data, row_of, X.shape[0])
         factors = length / np.where(norms > 0, norms, 1.0)
         X.data *= factors.astype(X.dtype)[row_of]
         return X
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    return X * (length / np.where(norms > 0, norms, 1.0))
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(X, axis=1)
+    if _overflows(norms, X.any(axis=1)):
+        X = X / _to_be_taken_out(norms, np.abs(X).max(axis=1, initial=0.0))[:, None]
+        norms = np.linalg.norm(X, axis=1)
+    return X * (length / np.where(norms > 0, norms, 1.0))[:, None]
+
+
+def _lengths(values: np.ndarray, row_of: np.ndarray, n_rows: int) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        squares = np.bincount(row_of, weights=values.astype(np.float64) ** 2, minlength=n_rows)
+    return np.asarray(np.sqrt(squares))
+
+
+def _overflows(norms: np.ndarray, has_values: np.ndarray) -> bool:
+    """Whether squares of some rows, or what they are multiplied by, are out of range."""
+    return bool(((norms < _PLAIN_LENGTHS[0]) | (norms > _PLAIN_LENGTHS[1]))[has_values].any())
+
+
+def _to_be_taken_out(norms: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """What rows are divided by first: 1 but where their lengths are out of range."""
+    is_plain = (norms >= _PLAIN_LENGTHS[0]) & (norms <= _PLAIN_LENGTHS[1])
+    return np.where(is_plain | (largest == 0), 1.0, largest)

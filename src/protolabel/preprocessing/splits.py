@@ -89,6 +89,7 @@ def iterative_stratification(
     membership = sparse.csr_array((np.ones(members.size, dtype=np.int64), (members, rows)))
     totals = sparse.csr_array(membership @ truth)
     group_folds = _hand_out(totals, sizes, shares, rng, shuffle=shuffle)
+    _fill_empty(group_folds, sizes, shares)
     return group_folds[members]
 
 
@@ -294,6 +295,16 @@ def _hand_out(
     for item in unlabelled.tolist():
         assign(item, wanted_rows)
     return np.asarray(assigned, dtype=np.int64)
+
+
+def _fill_empty(
+    folds: NDArray[np.int64], sizes: NDArray[np.int64], shares: NDArray[np.float64]
+) -> None:
+    """Give every fold without a group the one that is nearest to its size, in place."""
+    for fold in np.flatnonzero(np.bincount(folds, minlength=shares.size) == 0).tolist():
+        is_alone = np.bincount(folds, minlength=shares.size)[folds] == 1
+        away = np.abs(sizes - shares[fold] * sizes.sum())
+        folds[np.where(is_alone, np.inf, away).argmin()] = fold
 
 
 def _as_proportions(proportions: ArrayLike) -> NDArray[np.float64]:
