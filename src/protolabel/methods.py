@@ -58,6 +58,8 @@ class Method:
     grid_scores : callable or None, default=None
         A way through a whole grid that shares its expensive part: called with an estimator,
         a grid, rows, their labels and rows to score.
+    shared_parameters : tuple of str, default=()
+        The parameters that such a grid may be of.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Method:
     coarse_space: Space = field(default_factory=dict)
     published_title: str | None = None
     grid_scores: GridScores | None = None
+    shared_parameters: tuple[str, ...] = ()
 
 
 def _paper(prototypes: str, **fixed: Any) -> Callable[..., Any]:
@@ -152,6 +155,7 @@ _COMPARED_IN_THE_PAPER = (
         {"n_neighbors": NEIGHBOURS},
         "ML-KNN",
         _neighbour_grid,
+        ("n_neighbors",),
     ),
     Method(
         "mltsvm",
@@ -186,6 +190,7 @@ _COMPARED_IN_THE_PAPER = (
         {"collaboration": (0.0, 0.1, 0.5), "ridge": (0.01, 0.1, 1.0)},
         "CAMEL",
         _kernel_grid,
+        ("collaboration", "fidelity", "ridge"),
     ),
     Method(
         "parabel",
@@ -212,6 +217,7 @@ _AS_PUBLISHED = (
         {"n_neighbors": NEIGHBOURS},
         "ML-KNN",
         _neighbour_grid,
+        ("n_neighbors",),
     ),
 )
 _PEERS = (

@@ -34,6 +34,11 @@ class Done:
         return answer["error"]
 
 
+def unwrapped(text):
+    """A message without the box that it is drawn in."""
+    return " ".join(text.replace("│", " ").split())
+
+
 def run_protolabel(*arguments) -> Done:
     stdout, stderr = io.StringIO(), io.StringIO()
     code = 0

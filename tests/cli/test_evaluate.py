@@ -133,3 +133,42 @@ def test_a_table_without_labels_or_with_odd_ones_is_refused(protolabel, songs_mo
     path.write_text("tempo,genre,live,loudness,calm,happy,rare\n1,folk,no,2,0,1,maybe\n")
     done = protolabel("evaluate", songs_model, path)
     assert "line 2: 'maybe' in label column 'rare'" in done.stderr
+
+
+def test_a_file_of_labels_is_read_as_training_reads_it(
+    protolabel, songs_model, new_songs, tmp_path
+):
+    path = tmp_path / "labels.txt"
+    expected = protolabel("evaluate", songs_model, new_songs, "--labels", "calm,happy", "--json")
+    path.write_bytes("\ufeffcalm\nhappy\ncalm\n".encode())
+    as_given = protolabel("evaluate", songs_model, new_songs, "--labels", path, "--json")
+    assert as_given.result == expected.result
+    listed = tmp_path / "labels.xml"
+    listed.write_text(
+        '<labels xmlns="http://mulan.sourceforge.net/labels">'
+        '<label name="calm"></label><label name="happy"></label></labels>'
+    )
+    as_list = protolabel("evaluate", songs_model, new_songs, "--labels", listed, "--json")
+    assert as_list.result == expected.result
+    twice = protolabel("evaluate", songs_model, new_songs, "--labels", "calm,happy,calm", "--json")
+    assert twice.result == expected.result
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "holds no names of labels"), (b"cal\xe9m\n", "labels.txt, line 1")],
+)
+def test_a_file_of_no_labels_is_refused(
+    protolabel, songs_model, new_songs, tmp_path, content, message
+):
+    path = tmp_path / "labels.txt"
+    path.write_bytes(content)
+    done = protolabel("evaluate", songs_model, new_songs, "--labels", path, "--json")
+    assert done.code == 3
+    assert message in done.error["message"]
+    if content:
+        done = protolabel(
+            *("evaluate", songs_model, new_songs, "--labels", path),
+            *("--encoding", "latin-1", "--json"),
+        )
+        assert "no label 'cal\xe9m'" in done.error["message"]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cli.conftest import unwrapped
 from protolabel.cli.main import app
 
 QUICK = ("max_epochs=2", "n_members=2", "n_landmarks=20", "n_trees=5", "embedding_dim=4")
@@ -85,9 +86,9 @@ def test_a_row_or_label_that_is_not_there_is_named(place):
     given = ("explain", place / "model", place / "songs.csv", "--no-flips")
     result = invoke(*given, "--row", 999)
     assert result.exit_code == 2
-    assert "has the rows 0 to 119" in " ".join(result.stderr.replace("│", " ").split())
+    assert "has the rows 0 to 119" in unwrapped(result.stderr)
     result = invoke(*given, "--label", "loud")
-    assert "has no label 'loud'; its 2 labels are calm, happy" in str(result.exception)
+    assert "has no label 'loud'; did you mean calm, happy" in str(result.exception)
 
 
 def test_a_model_of_another_method_is_refused_in_one_line(protolabel, place, tmp_path):
@@ -120,3 +121,11 @@ def test_a_model_has_a_report_on_labelled_rows(place, tmp_path):
     assert "Model model" in page
     assert "happy" in page
     assert 'id="prototype-map"' in page
+
+
+def test_a_label_that_is_not_there_is_named_with_what_may_be_meant(
+    protolabel, songs_model, new_songs
+):
+    done = protolabel("explain", songs_model, new_songs, "--label", "hapy", "--json")
+    assert done.code == 3
+    assert "the model has no label 'hapy'; did you mean happy" in done.error["message"]

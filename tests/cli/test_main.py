@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -6,15 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cli.conftest import unwrapped
 from protolabel import __version__
 from protolabel.cli import main
 from protolabel.cli.main import app
 from protolabel.exceptions import DatasetError
-
-
-def unwrapped(text):
-    """A message without the box that it is drawn in."""
-    return " ".join(text.replace("│", " ").split())
 
 
 def test_help_loads_no_heavy_library():
@@ -46,7 +43,8 @@ def test_public_names_are_importable_lazily():
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(DatasetError("bad file"), 3), (ValueError("bad value"), 1)]
+    ("error", "code"),
+    [(DatasetError("bad file"), 3), (ValueError("bad value"), 1)],
 )
 def test_a_mistake_ends_in_one_line_and_an_exit_code(monkeypatch, capsys, error, code):
     def fail():
@@ -59,14 +57,31 @@ def test_a_mistake_ends_in_one_line_and_an_exit_code(monkeypatch, capsys, error,
     assert capsys.readouterr().err == f"Error: {error}\n"
 
 
-def test_debug_shows_the_traceback(monkeypatch):
+@pytest.mark.parametrize("error", [ValueError("details wanted"), KeyError("details wanted")])
+def test_debug_shows_the_traceback(monkeypatch, error):
     def fail():
-        raise ValueError("details wanted")
+        raise error
 
     monkeypatch.setenv("PROTOLABEL_DEBUG", "1")
     monkeypatch.setattr(main, "app", fail)
-    with pytest.raises(ValueError, match="details wanted"):
+    with pytest.raises(type(error), match="details wanted"):
         main.run()
+
+
+def test_a_defect_is_told_in_one_line_and_to_programs_as_such(monkeypatch, capsys):
+    def fail():
+        raise KeyError("n_neighbors")
+
+    monkeypatch.setenv("PROTOLABEL_DEBUG", "")
+    monkeypatch.setattr(sys, "argv", ["protolabel", "doctor", "--json"])
+    monkeypatch.setattr(main, "app", fail)
+    with pytest.raises(SystemExit) as stopped:
+        main.run()
+    shown = capsys.readouterr()
+    told = "KeyError: 'n_neighbors'. That is a defect; --debug shows where it is."
+    assert shown.err == f"Error: {told}\n"
+    assert json.loads(shown.out)["error"] == {"message": told, "exit_code": 1}
+    assert stopped.value.code == 1
 
 
 def test_an_interrupt_has_its_own_exit_code(monkeypatch):
@@ -252,3 +267,60 @@ def test_a_file_is_no_folder_to_add_to(protolabel, tmp_path, monkeypatch, comman
     assert done.code == 2
     assert "t.csv exists and is not a folder; choose another name." in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "m", "--checkpoint", "m"], "--model and --checkpoint would be written into each"),
+        (["-o", "m", "--checkpoint", "m/state"], "--model and --checkpoint would be written into"),
+        (["-o", "m", "--report", "./m"], "--model and --report would be written into each other"),
+        (
+            ["-o", "m", "--checkpoint", "r.html", "--report", "r.html"],
+            "--checkpoint and --report would",
+        ),
+        (["-o", "m", "--checkpoint", "old"], "old holds a model; give another folder"),
+    ],
+)
+def test_what_training_writes_has_places_of_its_own(
+    protolabel, tmp_path, monkeypatch, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    Path("old").mkdir()
+    Path("old/manifest.json").write_text("{}")
+    done = protolabel("train", "yeast", *options)
+    assert done.code == 2
+    assert message in unwrapped(done.stderr)
+    assert [path.name for path in tmp_path.rglob("*")] == ["old", "manifest.json"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["reproduce", "foo", "--output", "r"], "'foo'"),
+        (["reproduce", "main", "--records", "r", "--output", "r"], "--records is for statistics"),
+        (["benchmark", "status", "old"], "old holds no run"),
+        (["benchmark", "table", "old"], "old holds no records"),
+        (["report", "old", "--tags", "topics"], "--tags is about the rows of --data"),
+    ],
+)
+def test_what_cannot_be_done_is_a_wrong_use(protolabel, tmp_path, monkeypatch, command, message):
+    monkeypatch.chdir(tmp_path)
+    Path("old").mkdir()
+    done = protolabel(*command)
+    assert done.code == 2
+    assert message in unwrapped(done.stderr)
+
+
+def test_the_environment_gives_seed_and_jobs(protolabel, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = ["benchmark", "run", "--datasets", "yeast", "--methods", "ml-knn", "--output", "r"]
+    monkeypatch.setenv("PROTOLABEL_JOBS", "none")
+    for command in (run, ["reproduce", "main", "--output", "r"], ["tune", "yeast"]):
+        done = protolabel(*command)
+        assert done.code == 2
+        assert "PROTOLABEL_JOBS" in unwrapped(done.stderr)
+    monkeypatch.delenv("PROTOLABEL_JOBS")
+    monkeypatch.setenv("PROTOLABEL_SEED", "-1")
+    for command in (["demo"], ["train", "yeast", "-o", "m"]):
+        assert "-1 was given; expected a number from 0" in unwrapped(protolabel(*command).stderr)

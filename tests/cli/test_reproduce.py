@@ -120,6 +120,6 @@ def test_a_real_process_explains_a_mistake_in_one_line(tmp_path):
     code = "from protolabel.cli.main import run; run()"
     command = [sys.executable, "-c", code, "reproduce", "nothing", "--output", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "There is no study 'nothing'" in result.stderr
     assert "Traceback" not in result.stderr

@@ -378,3 +378,24 @@ def test_one_label_is_no_labels(protolabel, songs, tmp_path):
         "--no-holdout",
     )
     assert "songs: 260 rows, 1 label, " in done.stderr
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_few_groups_leave_one_to_measure_with(protolabel, tmp_path, n_groups):
+    table = tmp_path / "visits.csv"
+    rows = [
+        f"{row % n_groups},{row * 37 % 120 / 4},{row % 3 // 2},{row % 5 // 4}" for row in range(120)
+    ]
+    table.write_text("\n".join(["person,a,u,v", *rows]))
+    command = ["train", table, "--labels", "u,v", "--groups", "person", "--method", "ml-knn"]
+    done = protolabel(*command, "-o", tmp_path / "m", "--test-size", "0.1", "--json")
+    assert done.code == 0, done.stderr
+    assert done.result["n_test"] == 120 // n_groups
+    assert done.result["metrics"]
+
+
+def test_a_share_that_leaves_no_row_is_bad_data(protolabel, songs, tmp_path):
+    command = ["train", songs, "--labels", "calm,happy,rare", "--method", "ml-knn"]
+    done = protolabel(*command, "-o", tmp_path / "m", "--test-size", "0.999", "--json")
+    assert done.code == 3
+    assert "leaves both parts at least one row" in done.error["message"]

@@ -66,6 +66,11 @@ def test_people_get_the_settings_and_the_command(protolabel, songs):
         (["--search", "everything"], "tuning='everything' is unknown"),
         (["--search", "none"], "use grid, full-grid or a number"),
         (["--method", "br"], "give some, for example --space"),
+        (["--set", "n_neighbors=4"], "The settings fix all that is searched of 'ml-knn'"),
+        (
+            ["--set", "n_neighbors=4", "--space", "n_neighbors=3"],
+            "has a fixed value, 4, and values",
+        ),
     ],
 )
 def test_a_wrong_use_is_exit_code_2(protolabel, songs, options, message):
@@ -96,3 +101,30 @@ def test_groups_share_inner_folds_and_are_in_the_command(protolabel, songs, tmp_
     assert by_singer.code == alone.code == 0, by_singer.stderr
     assert "--groups singer" in by_singer.result["train_command"]
     assert by_singer.result["value"] != alone.result["value"]
+
+
+@pytest.mark.parametrize(
+    ("method", "space", "n_candidates"),
+    [
+        ("ml-knn", ["smoothing=0.5,1"], 2),
+        ("ml-knn", ["n_neighbors=3,5", "smoothing=0.5,1"], 4),
+        ("camel", ["ridge=0.1,1"], 2),
+        ("camel", ["ridge=0.1,1", "feature_scaling=standard,unit"], 4),
+    ],
+)
+def test_any_parameter_can_be_searched(protolabel, songs, method, space, n_candidates):
+    words = [word for one in space for word in ("--space", one)]
+    done = protolabel("tune", songs, *KNN[2:], "--method", method, *words, "--json")
+    assert done.code == 0, done.stderr
+    assert done.result["n_candidates"] == n_candidates
+    assert set(done.result["settings"]) == {one.partition("=")[0] for one in space}
+
+
+def test_too_few_groups_are_bad_data(protolabel, tmp_path):
+    table = tmp_path / "visits.csv"
+    rows = [f"{row % 2},{row * 37 % 40 / 4},{row % 3 // 2},{row % 5 // 4}" for row in range(40)]
+    table.write_text("\n".join(["person,a,u,v", *rows]))
+    command = ["tune", table, "--labels", "u,v", "--groups", "person", "--method", "ml-knn"]
+    done = protolabel(*command, "--space", "n_neighbors=3,5", "--json")
+    assert done.code == 3
+    assert "visits has 2 groups of rows, too few for the 3 folds" in done.error["message"]

@@ -145,6 +145,14 @@ def test_wilcoxon_equals_scipy_and_is_corrected_for_all_pairs():
     assert flipped[1].p_value == pytest.approx(pairs[1].p_value)
 
 
+def test_equal_values_take_part_in_the_ranks():
+    differences = np.array([0.0, 0.0, 0.1, 0.2, 0.4, -0.3, 0.5, 0.6])
+    [pair] = wilcoxon_all_pairs(np.column_stack([differences, np.zeros(8)]))
+    with_zeros = stats.wilcoxon(differences, zero_method="pratt").pvalue
+    assert pair.p_value == pytest.approx(with_zeros)
+    assert with_zeros != pytest.approx(stats.wilcoxon(differences, zero_method="wilcox").pvalue)
+
+
 def test_wilcoxon_warns_of_nothing_with_ties_and_equal_methods():
     values = np.array([[0.5, 0.5, 0.4], [0.6, 0.6, 0.6], [0.7, 0.7, 0.6], [0.9, 0.9, 0.7]])
     with warnings.catch_warnings():

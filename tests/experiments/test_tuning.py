@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def grid_scores(estimator, grid, X, Y, X_new):
 
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch):
-    method = methods.Method("knn", "kNN", DenseLabels, SPACE)
+    method = methods.Method("knn", "kNN", DenseLabels, SPACE, shared_parameters=tuple(SPACE))
     monkeypatch.setattr(methods, "METHODS", methods.METHODS | {"knn": method})
     return method
 
@@ -262,3 +263,27 @@ class OneLabelNeighbours(KNeighborsClassifier):
 
     def predict(self, X):
         return super().predict(X)[:, None]
+
+
+class Noting(KNeighborsClassifier):
+    """Notes the groups that it is fitted with, beside the first feature of the rows."""
+
+    noted: ClassVar[list[tuple]] = []
+
+    def fit(self, X, Y, groups=None):
+        Noting.noted.append((X[:, 0], groups))
+        return super().fit(X, Y.toarray())
+
+
+def test_candidates_are_told_the_groups_of_their_rows(data):
+    X, Y = data
+    groups = np.arange(len(X)) % 12
+    X = np.column_stack([groups, X])
+    Noting.noted.clear()
+    inner = InnerFolds(Noting(), X, Y, seed=0, tunes_thresholds=False, groups=groups)
+    for fold, (train, test) in enumerate(inner.folds):
+        assert not set(groups[train]) & set(groups[test])
+        inner.score({"n_neighbors": 3}, fold)
+    assert len(Noting.noted) == 3
+    for own, told in Noting.noted:
+        np.testing.assert_array_equal(own, told)

@@ -26,6 +26,7 @@ Jobs = Annotated[
         min=1,
         help="Worker processes, one thread each; one per core by default.",
         show_default=False,
+        envvar="PROTOLABEL_JOBS",
     ),
 ]
 Scheduler = Annotated[
@@ -308,7 +309,7 @@ def _existing_run(path: Path) -> RunFolder:
 
     folder = RunFolder(path)
     if not folder.protocols():
-        raise ValueError(f"{path} holds no run; start one with `protolabel benchmark run`.")
+        raise typer.BadParameter(f"{path} holds no run; start one with `protolabel benchmark run`.")
     return folder
 
 
@@ -317,7 +318,9 @@ def _records(path: Path) -> list[Record]:
 
     records = RecordStore(path).read()
     if not any(record.is_ok for record in records):
-        raise ValueError(f"{path} holds no records; write some with `protolabel benchmark run`.")
+        raise typer.BadParameter(
+            f"{path} holds no records; write some with `protolabel benchmark run`."
+        )
     return records
 
 

@@ -206,14 +206,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def label_list(text: str | None) -> tuple[str, ...] | None:
-    """Names of labels, written out or one a line of a file; None where none are given."""
+def label_list(text: str | None, encoding: str) -> tuple[str, ...] | None:
+    """Names of labels, each once, written out or in a file; None where none are given."""
     if text is None:
         return None
     if not Path(text).is_file():
-        return split_names(text)
-    lines = Path(text).read_text(encoding="utf-8").splitlines()
-    return tuple(line.strip() for line in lines if line.strip())
+        return tuple(dict.fromkeys(split_names(text)))
+    from protolabel.datasets.readers.label_file import read_label_file
+
+    return tuple(dict.fromkeys(read_label_file(Path(text), encoding)))
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:

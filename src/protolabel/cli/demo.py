@@ -21,10 +21,7 @@ What to try next:
 
 
 def demo(
-    seed: Annotated[
-        int,
-        typer.Option(help="Seed of the split and of the training.", callback=common.check_seed),
-    ] = 0,
+    seed: common.Seed = 0,
     report: closing_report.ReportFile = None,
     no_report: closing_report.NoReport = False,
     as_json: common.AsJson = False,

@@ -47,7 +47,7 @@ def evaluate(
         delimiter=delimiter,
         encoding=encoding,
     )
-    wanted = common.label_list(labels)
+    wanted = common.label_list(labels, encoding)
     from protolabel.workflows.evaluation import evaluate_model
     from protolabel.workflows.model_folder import load_trained
 

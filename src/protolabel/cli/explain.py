@@ -49,6 +49,7 @@ def explain(
     options = common.file_options(file_format=file_format, delimiter=delimiter, encoding=encoding)
     from protolabel.inspection import explain as explain_row
     from protolabel.inspection import explanation_text
+    from protolabel.workflows.labelled_data import unknown_label
     from protolabel.workflows.model_calls import unnamed_rows
     from protolabel.workflows.model_folder import load_trained
     from protolabel.workflows.new_rows import read_rows
@@ -57,6 +58,9 @@ def explain(
     with common.plain_warnings(tell):
         trained = load_trained(model)
         common.check_is_pnml(model, trained.model, "explained")
+        for name in label or ():
+            if name not in trained.label_names:
+                raise unknown_label("the model", name, trained.label_names)
         rows, *known = (
             read_rows(source, trained.inputs, trained.label_names, options)
             for source in (data, training)

@@ -96,6 +96,11 @@ def run() -> None:
         if common.wants_traceback():
             raise
         common.finish_with_error(app, str(error), common.exit_code_of(error))
+    except Exception as error:
+        if common.wants_traceback():
+            raise
+        told = f"{type(error).__name__}: {error}. That is a defect; --debug shows where it is."
+        common.finish_with_error(app, told, common.EXIT_FAILED)
 
 
 def _run_command() -> None:

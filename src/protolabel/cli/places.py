@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 
 import typer
@@ -53,10 +54,24 @@ def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> 
 
 def check_growing_folder(path: Path) -> None:
     """Refuse, before any work, a place where its state or results cannot be kept."""
+    from protolabel.safefiles.bundle import MANIFEST
     from protolabel.safefiles.places import check_can_grow
 
+    if (path / MANIFEST).is_file():
+        raise typer.BadParameter(f"{path} holds a model; give another folder.")
     with refused_places():
         check_can_grow(path)
+
+
+def check_apart(places: Mapping[str, Path | None]) -> None:
+    """Refuse two outputs of a command in one place, or one of them in the folder of another."""
+    real = {name: Path(os.path.realpath(path)) for name, path in places.items() if path is not None}
+    for (first, one), (second, other) in combinations(real.items(), 2):
+        if one == other or one in other.parents or other in one.parents:
+            raise typer.BadParameter(
+                f"{first} and {second} would be written into each other, {one} and {other}; give "
+                "each a place of its own."
+            )
 
 
 @contextmanager

@@ -50,6 +50,8 @@ def report(
 
     if data is None:
         _check_is_run(folder)
+        if tags is not None:
+            raise typer.BadParameter("--tags is about the rows of --data; give both or neither.")
         target = output or folder / "report.html"
         places.check_new_file(target, force=force)
         from protolabel.report.run_report import run_report

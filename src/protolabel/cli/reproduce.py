@@ -115,9 +115,10 @@ def reproduce(
         records=None if records is None else records.as_posix(),
     )
     is_all = study == ALL
-    chosen = list(STUDIES.values()) if is_all else [find_study(study)]
+    with common.usage_errors():
+        chosen = list(STUDIES.values()) if is_all else [find_study(study)]
     if records is not None and study not in {ALL, "statistics"}:
-        raise ValueError(f"--records is for statistics; {study} makes its own records.")
+        raise typer.BadParameter(f"--records is for statistics; {study} makes its own records.")
     places.check_growing_folder(output)
     engine, n_workers = _engine(jobs, scheduler)
     results = []

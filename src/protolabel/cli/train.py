@@ -108,6 +108,7 @@ def train(
     )
     if checkpoint is not None:
         places.check_growing_folder(checkpoint)
+    places.check_apart({"--model": model, "--checkpoint": checkpoint, "--report": page_file})
     format_of(data, options)
     estimator = _estimator(
         method,

@@ -125,7 +125,7 @@ def read_dataset(
                     f"labels is {str(labels)!r}; for a table pass a list of column names, or a "
                     "file with one a line"
                 )
-            labels = read_label_file(Path(labels))
+            labels = read_label_file(Path(labels), encoding)
         options = TableOptions(
             labels=labels,
             tags=tags,

@@ -64,7 +64,9 @@ def tune_settings(
         return search_with_budget(
             inner, space, n_trials=int(unit.tuning), seed=unit.seed, storage=storage
         )
-    hook = find_method(unit.method).grid_scores
+    method = find_method(unit.method)
+    is_shared = bool(space) and set(space) <= set(method.shared_parameters)
+    hook = method.grid_scores if is_shared else None
     return search_grid(inner, space, hook=hook, storage=storage)
 
 

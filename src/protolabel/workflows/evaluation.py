@@ -56,7 +56,7 @@ def evaluate_model(
         Labels of the model to measure; None for all.
     """
     names = trained.label_names
-    wanted = tuple(labels or names)
+    wanted = tuple(names if labels is None else labels)
     place = {name: position for position, name in enumerate(names)}
     for name in wanted:
         if name not in place:

@@ -208,7 +208,7 @@ def _read_table(path: Path, kind: str, options: FileOptions) -> LabelledData:
     with open_table(path, kind, delimiter=options.delimiter, encoding=options.encoding) as table:
         labels = options.labels
         if options.label_file is not None:
-            labels = read_label_file(options.label_file)
+            labels = read_label_file(options.label_file, options.encoding)
         if options.n_labels is not None:
             columns = table.columns()
             if options.n_labels >= len(columns):

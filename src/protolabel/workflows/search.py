@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from protolabel.datasets.matrix_digest import matrix_digest
+from protolabel.exceptions import DatasetError
+from protolabel.experiments.inner_folds import N_INNER_FOLDS
 from protolabel.experiments.tuning import search_space, tune_settings
 from protolabel.experiments.unit import Unit, check_tuning, freeze_settings
 from protolabel.methods import find_method
@@ -59,7 +61,17 @@ class SearchPlan:
         if self.tuning == "none":
             raise ValueError("A search of none was asked for; use grid, full-grid or a number.")
         check_tuning(self.tuning)
-        self.unit("")
+        twice = [name for name in self.space if name in self.settings]
+        if twice:
+            raise ValueError(
+                f"{twice[0]!r} has a fixed value, {self.settings[twice[0]]!r}, and values to "
+                "search; give one of the two."
+            )
+        if not search_space(self.unit("")):
+            raise ValueError(
+                f"The settings fix all that is searched of {self.method!r}, "
+                f"{', '.join(self.settings)}; leave one of them out, or search others."
+            )
 
     def unit(self, name: str) -> Unit:
         """The search as a unit of the bench."""
@@ -122,6 +134,13 @@ def search_settings(
     X, Y = fit_inputs(data.content, rows).encode(data.content), sp.csr_array(data.Y)
     # Candidates that were tried on other data under the same name are not known.
     parts = [data.name, matrix_digest(X)[:16], matrix_digest(Y)[:16]]
+    n_apart = len(rows) if data.groups is None else len(np.unique(data.groups))
+    if n_apart < N_INNER_FOLDS:
+        kind = "rows" if data.groups is None else "groups of rows"
+        raise DatasetError(
+            f"{data.name} has {n_apart} {kind}, too few for the {N_INNER_FOLDS} folds that "
+            "settings are compared on"
+        )
     if data.groups is not None:
         parts.append(hashlib.sha256(np.ascontiguousarray(data.groups).data).hexdigest()[:16])
     unit = plan.unit(" ".join(parts))

@@ -147,7 +147,10 @@ def split_rows(
             f"{data.name} has {n_apart} {kind}, and nothing to hold out to measure the model; "
             "train on all rows with --no-holdout"
         )
-    train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, groups))
+    try:
+        train, test = next(splitter.split(np.zeros((n_samples, 1)), data.Y, groups))
+    except ValueError as error:
+        raise DatasetError(f"{data.name}: {error}") from error
     return np.sort(train), np.sort(test)
 
 
