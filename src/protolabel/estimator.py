@@ -24,7 +24,7 @@ from protolabel.datasets.row_source import CheckedRows, RowSource
 from protolabel.datasets.tidy_rows import tidy_rows
 from protolabel.decision.decision_rule import apply_thresholds
 from protolabel.decision.named_labels import NamedLabelsMixin
-from protolabel.preprocessing.frames import check_frame, name_missing_values
+from protolabel.preprocessing.frames import check_features, name_missing_values
 from protolabel.preprocessing.labels import Targets, encode_targets
 
 # One order in memory: sums in another order differ in their last digits.
@@ -208,7 +208,7 @@ class MultilabelClassifier(NamedLabelsMixin, BaseEstimator):
             source = X if isinstance(X, RowSource) else _large_map(X)
             if source is not None:
                 return self._checked_source(source, reset)
-        check_frame(X)
+        check_features(X)
         try:
             rows = validate_data(self, X, reset=reset, **_ROWS)
         except (TypeError, ValueError) as error:

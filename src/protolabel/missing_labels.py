@@ -1,4 +1,4 @@
-"""Labels that are not known, which neither training nor scoring takes for labels."""
+"""Labels and cells that are not known, which neither training nor scoring takes for values."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)  # noqa: PLR0124
     except TypeError:  # pandas.NA knows no answer
         return True
+
+
+def check_not_masked(values: Any, name: str) -> None:
+    """Refuse masked cells, whose values count for whoever does not know of masks."""
+    n_masked = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
+    if n_masked:
+        raise ValueError(
+            f"{name} has {n_masked} masked cells, which stand for missing values; fill them, "
+            f"{name}.filled(...), or leave their rows out."
+        )
 
 
 def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:

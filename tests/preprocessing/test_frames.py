@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from protolabel import PNMLClassifier
-from protolabel.preprocessing.frames import check_frame, name_missing_values
+from protolabel.preprocessing.frames import check_features, name_missing_values
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def frame():
 )
 def test_words_are_refused_with_their_column_and_a_remedy(frame, values):
     with pytest.raises(ValueError, match=r"no numbers in column 'b'.*OneHotEncoder.*\['b'\]"):
-        check_frame(frame.assign(b=values))
+        check_features(frame.assign(b=values))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_words_of_other_kinds_are_refused_as_well(frame, values):
     if isinstance(values, pl.Series):
         table = pl.from_pandas(frame).with_columns(values.alias("b"))
     with pytest.raises(ValueError, match="no numbers in column 'b'"):
-        check_frame(table)
+        check_features(table)
 
 
 @pytest.mark.parametrize(
@@ -59,25 +59,25 @@ def test_words_of_other_kinds_are_refused_as_well(frame, values):
 )
 def test_times_are_refused_rather_than_taken_for_nanoseconds(frame, value):
     with pytest.raises(ValueError, match=r"dates or times in column 'c'.*day of the week"):
-        check_frame(frame.assign(c=value))
+        check_features(frame.assign(c=value))
     only_dates = pl.DataFrame({"when": pd.date_range("2020-01-01", periods=6)})
     with pytest.raises(ValueError, match="dates or times in column 'when'"):
-        check_frame(only_dates)
+        check_features(only_dates)
     with pytest.raises(ValueError, match="dates or times in column 'when'"):
-        check_frame(only_dates.with_columns(pl.col("when").cast(pl.Date)))
+        check_features(only_dates.with_columns(pl.col("when").cast(pl.Date)))
 
 
 def test_a_frame_that_is_not_computed_is_refused(frame):
     with pytest.raises(TypeError, match=r"LazyFrame.*collect"):
-        check_frame(pl.from_pandas(frame).lazy())
+        check_features(pl.from_pandas(frame).lazy())
 
 
 def test_names_of_columns_must_differ(frame):
     frame.columns = ["a", "b", "a"]
     with pytest.raises(ValueError, match="more than one column named 'a'"):
-        check_frame(frame)
+        check_features(frame)
     frame.columns = ["a", 0, "0"]
-    check_frame(frame)
+    check_features(frame)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_names_of_columns_must_differ(frame):
     ],
 )
 def test_numbers_of_all_kinds_pass(frame, values):
-    check_frame(frame.assign(b=values))
+    check_features(frame.assign(b=values))
 
 
 def test_what_is_no_frame_passes():
-    check_frame([["x"]])
-    check_frame(np.array([["x"]]))
-    check_frame(pd.Series(["x"]))
+    check_features([["x"]])
+    check_features(np.array([["x"]]))
+    check_features(pd.Series(["x"]))
     name_missing_values([[np.nan]])
 
 
@@ -141,3 +141,21 @@ def test_classifiers_say_which_column_is_in_the_way(frame):
     model = PNMLClassifier(max_epochs=1, random_state=0).fit(frame, Y)
     with pytest.raises(ValueError, match="infinity in column 'c'"):
         model.predict(frame.assign(c=np.inf))
+
+
+def test_masked_cells_are_refused_in_features_and_labels(frame):
+    X, Y = frame.to_numpy(), (frame.to_numpy() > 0.5).astype(int)
+    masked = np.ma.masked_array(X, mask=X > 2)
+    check_features(masked)
+    masked[2, 1] = np.ma.masked
+    with pytest.raises(ValueError, match="X has 1 masked cells, which stand for missing values"):
+        PNMLClassifier().fit(masked, Y)
+    with pytest.raises(ValueError, match="y has 1 masked cells"):
+        PNMLClassifier().fit(X, np.ma.masked_array(Y, mask=masked.mask))
+
+
+def test_arrays_of_times_are_refused():
+    days = np.array([["2026-01-01"], ["2026-01-02"]], dtype="datetime64[D]")
+    for times in (days, days - days[0]):
+        with pytest.raises(ValueError, match="X has dates or times"):
+            PNMLClassifier().fit(times, [[0, 1], [1, 0]])

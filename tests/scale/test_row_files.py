@@ -209,3 +209,19 @@ def test_files_are_closed_when_a_compressed_member_is_of_no_numbers(tmp_path):
     np.savez_compressed(path, format=np.array("csr"), shape=np.array([1, 1]), **parts)
     with pytest.raises(ValueError, match="expected numbers"):
         open_rows(path)
+
+
+@pytest.mark.parametrize("place", [0, 15, 29])
+def test_a_map_whose_file_was_replaced_is_not_read_from_it(tmp_path, dense, place):
+    path = tmp_path / "x.npy"
+    np.save(path, dense)
+    mapped = np.load(path, mmap_mode="r")
+    assert mapped_rows(mapped) is not None
+    other = dense.copy()
+    other[place] += 1
+    np.save(tmp_path / "new.npy", other)
+    (tmp_path / "new.npy").replace(path)
+    assert mapped_rows(mapped) is None
+    path.unlink()
+    assert mapped_rows(mapped) is None
+    np.testing.assert_array_equal(mapped, dense)

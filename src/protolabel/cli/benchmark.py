@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from protolabel.experiments.folder import RunFolder
     from protolabel.experiments.record import Record
 
-EXIT_SOME_FAILED = 5
-
 app = typer.Typer(help="Cross-validate methods and compare them.", no_args_is_help=True)
 
 Folder = Annotated[Path, typer.Argument(help="Folder that `benchmark run` wrote.")]
@@ -36,8 +34,6 @@ Scheduler = Annotated[
 RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Compute units anew that failed before.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()
@@ -77,8 +73,8 @@ def run(
     retry_failed: RetryFailed = False,
     report: closing_report.ReportFile = None,
     no_report: closing_report.NoReport = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Compute every unit that has no record yet, and print the table.
 
@@ -130,8 +126,8 @@ def resume(
     retry_failed: RetryFailed = False,
     report: closing_report.ReportFile = None,
     no_report: closing_report.NoReport = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Go on with a run that was stopped.
 
@@ -152,7 +148,7 @@ def resume(
 
 
 @app.command()
-def status(folder: Folder, as_json: AsJson = False) -> None:
+def status(folder: Folder, as_json: common.AsJson = False) -> None:
     """Print how far a run is and what failed, also while it goes on.
 
     Example: protolabel benchmark status runs/small
@@ -173,7 +169,7 @@ def table(
     spread: Annotated[
         bool, typer.Option("--spread", help="Show standard deviations between the folds.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Print the mean over the folds beside the published values.
 
@@ -194,7 +190,7 @@ def compare(
     other: Annotated[
         Path | None, typer.Argument(help="Another run, to compare cell by cell.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Rank the methods of a run over its datasets, or compare two runs cell by cell.
 
@@ -265,7 +261,7 @@ def _run(
             err=True,
         )
         if written.problem is None:
-            raise typer.Exit(EXIT_SOME_FAILED)
+            raise typer.Exit(common.EXIT_SOME_FAILED)
     written.end()
 
 

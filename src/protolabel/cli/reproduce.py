@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from protolabel.cli import common, places
-from protolabel.cli.benchmark import (
-    EXIT_SOME_FAILED,
-    AsJson,
-    Jobs,
-    Quiet,
-    RetryFailed,
-    Scheduler,
-    _engine,
-    _parse_settings,
-)
+from protolabel.cli.benchmark import Jobs, RetryFailed, Scheduler, _engine, _parse_settings
 
 if TYPE_CHECKING:
     from protolabel.experiments.studies import StudyResult
@@ -80,8 +71,8 @@ def reproduce(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     retry_failed: RetryFailed = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: common.Quiet = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Compute a table or figure of the paper anew, and set it beside the published values.
 
@@ -141,7 +132,7 @@ def reproduce(
         found = [result.to_json() for result in results]
         common.print_json(f"reproduce {study}", found if is_all else found[0])
     if any(result.n_failed for result in results):
-        raise typer.Exit(EXIT_SOME_FAILED)
+        raise typer.Exit(common.EXIT_SOME_FAILED)
 
 
 def _print_result(result: StudyResult) -> None:

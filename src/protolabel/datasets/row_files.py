@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 _SHORT = np.iinfo(np.int32)
+# Of a map and its file, at the beginning, in the middle and at the end.
+_COMPARED_NUMBERS = 1024
 
 
 class RowFile(FileIO):
@@ -152,7 +154,7 @@ class SparseFile:
 
 
 def mapped_rows(X: Any) -> DenseFile | SparseFile | None:
-    """Rows of a memory-mapped matrix as a source, None for what is not mapped from a file.
+    """Rows of a memory-mapped matrix as a source, None for what is not in a file, or no longer.
 
     Parameters
     ----------
@@ -181,7 +183,23 @@ def _mapped_numbers(array: NDArray[Any]) -> FileArray | None:
     if not is_mapped or not array.flags.c_contiguous or array.dtype.kind not in "fiu":
         return None
     address, start = (values.__array_interface__["data"][0] for values in (array, origin))
-    return FileArray.at(origin.filename, origin.offset + address - start, array.dtype, array.size)
+    offset = origin.offset + address - start
+    try:
+        found = FileArray.at(origin.filename, offset, array.dtype, array.size)
+    except FileNotFoundError:  # Its name is gone; the map still has it.
+        return None
+    return found if _holds(found, array.reshape(-1)) else None
+
+
+def _holds(found: FileArray, numbers: NDArray[Any]) -> bool:
+    """Whether a file has these numbers, or was replaced by another one since they were mapped."""
+    for start in {0, found.size // 2, max(0, found.size - _COMPARED_NUMBERS)}:
+        part = numbers[start : start + _COMPARED_NUMBERS]
+        read = np.empty_like(part)
+        found.read_into(read, start)
+        if read.tobytes() != part.tobytes():
+            return False
+    return True
 
 
 def _runs(positions: NDArray[np.int64]) -> list[tuple[int, int]]:

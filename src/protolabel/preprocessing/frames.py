@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from protolabel.missing_labels import check_not_masked
+
 _MOST_NAMED = 3
 _NUMBERS = re.compile(r"u?int\d|float|double|halffloat|bool|sparse|complex")
 _TIMES = ("date", "time", "duration", "period", "interval")
 
 
-def check_frame(X: Any) -> None:
-    """Refuse a data frame with columns of words or of times, and one that is not yet computed.
+def check_features(X: Any) -> None:
+    """Refuse a frame with columns of words or of times, and cells that are masked.
 
     Parameters
     ----------
     X : Any
-        What is no data frame passes.
+        What is no data frame passes, but for arrays of times and masked cells.
 
     Raises
     ------
@@ -34,6 +36,12 @@ def check_frame(X: Any) -> None:
     """
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which holds no rows yet; pass X.collect().")
+    check_not_masked(X, "X")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"X has dates or times ({X.dtype}), expected numbers; make numbers that mean something "
+            "of them, such as the day of the week or the days since an event."
+        )
     if not _is_frame(X):
         return
     repeated = [name for name, count in Counter(X.columns).items() if count > 1]

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from protolabel.missing_labels import check_no_label_is_missing, is_missing
+from protolabel.missing_labels import check_no_label_is_missing, check_not_masked, is_missing
 from protolabel.preprocessing.label_cells import check_binary, frame_cells, is_binary
 from protolabel.preprocessing.label_sets import (
     are_label_sets,
@@ -64,6 +64,7 @@ def encode_targets(y: Any) -> Targets:
         return _from_sparse(y)
     if hasattr(y, "columns"):
         return _from_frame(y)
+    check_not_masked(y, "y")
     y = unpack_column(y)
     if are_label_sets(y):
         return _from_label_sets(y)
