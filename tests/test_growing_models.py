@@ -397,7 +397,7 @@ def test_later_chunks_have_to_fit_the_first(rows):
         model.partial_fit(X, Y[:, 0])
 
 
-@pytest.mark.parametrize("name", [["q"], {"q"}, float("nan"), pd.NA])
+@pytest.mark.parametrize("name", [["q"], {"q"}, ("q", ["r"]), float("nan"), pd.NA])
 def test_what_cannot_be_a_name_is_refused(rows, name):
     X, Y, _ = rows
     model = PNMLClassifier(**LIGHT).fit(X, Y)
@@ -415,8 +415,44 @@ def test_classes_may_be_any_collection(rows, classes):
     assert model.label_names_.tolist() == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        (["no", "yes", "no"], ["no", "yes", "maybe"]),
+        (["no", "yes", "no"], {"no", "yes", "maybe"}),
+        ([2, 0, 2], np.array([[0, 1, 2]])),
+        ([2, 0, 2], pd.Index([0, 1, 2])),
+        (np.array(["2020", "2021", "2020"], "datetime64[Y]"), np.array(["2020", "2021"], "M8[Y]")),
+    ],
+)
+def test_classes_of_one_column_are_of_the_type_of_a_fit(y, classes):
+    X = np.arange(6.0).reshape(3, 2)
+    model = PNMLClassifier(**LIGHT).partial_fit(X, y, classes=classes)
+    model.partial_fit(X, y, classes=classes)
+    assert model.classes_.dtype.kind == np.asarray(y).dtype.kind
+    assert set(np.asarray(y)) <= set(model.classes_)
+    assert model.predict(X).dtype == model.classes_.dtype
+
+
+def test_the_number_of_labels_may_be_of_any_whole_type(rows):
+    X, Y, _ = rows
+    for number in (2, np.int64(2), np.array(2)):
+        model = PNMLClassifier(**LIGHT).partial_fit(X, Y[:, :2], classes=number)
+        assert model.label_names_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="expected all classes that y may have"):
+        PNMLClassifier(**LIGHT).partial_fit(X, Y[:, 0], classes=3)
+
+
+def test_a_whole_number_of_numpy_is_a_name_like_another(rows):
+    X, Y, _ = rows
+    model = PNMLClassifier(**LIGHT).fit(X, Y).add_label(X[:3], name=np.int64(4))
+    assert model.label_names_.dtype.kind == "i"
+    frame = pd.DataFrame(model.predict(X), columns=list("abcde"))
+    assert model.score(X, frame) == 1.0
+
+
 @pytest.mark.parametrize("classes", [2.0, "ab"])
 def test_classes_that_are_no_collection_are_refused(rows, classes):
     X, Y, _ = rows
-    with pytest.raises(ValueError, match="expected labels or their number"):
+    with pytest.raises(ValueError, match="expected all labels of the stream, or their number"):
         PNMLClassifier(**LIGHT).partial_fit(X, Y[:, :2], classes=classes)

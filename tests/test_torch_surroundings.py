@@ -7,6 +7,8 @@ import torch
 
 from protolabel.baselines.binary_relevance import BinaryRelevanceMLP
 from protolabel.inspection import explain
+from protolabel.persistence import load_model, save_model
+from protolabel.pnml.label_sampling import MAX_LABELS_OF_A_STEP
 from quick_models import quick, quick_paper
 
 MODELS = {
@@ -78,10 +80,33 @@ def test_streams_and_explanations_mind_nothing_around_them(rows):
         assert found.labels == explain(plain, X[0], flips=False).labels
 
 
-@pytest.mark.usefixtures("double_by_default")
-def test_many_sparse_labels_are_learned_in_single_precision():
+def test_draws_of_labels_and_rows_do_not_depend_on_the_default_precision():
     X = sp.random(60, 20, density=0.2, format="csr", random_state=0)
-    Y = sp.random(60, 1200, density=0.02, format="csr", random_state=1)
-    Y.data[:] = 1
-    model = quick(effort="fast", max_epochs=1).fit(X, Y)
-    assert np.isfinite(model.decision_function(X)).all()
+    many = sp.random(60, MAX_LABELS_OF_A_STEP + 1, density=0.02, format="csr", random_state=1)
+    many.data[:] = 1
+    few = many[:, :4].toarray().astype(int)
+    fits = [
+        lambda: quick(effort="fast", max_epochs=1).fit(X, many),
+        lambda: quick_paper("single", support_size=20, batch_size=10).fit(X, few),
+        lambda: quick().partial_fit(X, few).partial_fit(X, few),
+    ]
+    before = torch.get_default_dtype()
+    for fit in fits:
+        expected = fit().decision_function(X)
+        torch.set_default_dtype(torch.float64)
+        try:
+            found = fit().decision_function(X)
+        finally:
+            torch.set_default_dtype(before)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_model_loaded_within_inference_mode_can_be_explained_and_goes_on(rows, tmp_path):
+    X, Y = rows
+    model = quick(effort="fast").fit(X, Y)
+    save_model(model, tmp_path / "m")
+    expected = explain(model, X[0], flips=False).labels
+    with torch.inference_mode():
+        loaded = load_model(tmp_path / "m")
+        assert explain(loaded, X[0], flips=False).labels == expected
+        loaded.partial_fit(X, Y)

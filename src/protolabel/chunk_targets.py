@@ -35,6 +35,8 @@ def encode_chunk(y: Any, known: Targets | None, classes: Any = None) -> Targets:
     [[1, 0]]
     """
     y = unpack_column(y)
+    if isinstance(classes, np.ndarray) and classes.ndim == 0:
+        classes = classes.item()
     sets = _label_sets(y)
     # Rows without any label say nothing of the form of the others.
     found = None if sets is not None and not any(sets) else encode_targets(y)
@@ -65,7 +67,7 @@ def _announced(found: Targets | None, is_sets: bool, classes: Any) -> Targets:
             "stream may bring, for example classes=[0, 1, 2]."
         )
     if one_dimensional:
-        return encode_targets(np.unique(_as_names(classes)))
+        return encode_targets(_as_classes(classes))
     if classes is None:
         assert found is not None
         return found
@@ -77,26 +79,34 @@ def _announced(found: Targets | None, is_sets: bool, classes: Any) -> Targets:
 
 
 def _as_names(classes: Any) -> np.ndarray:
-    if not isinstance(classes, Iterable) or isinstance(classes, (str, bytes)):
-        raise ValueError(f"classes={classes!r} cannot be used; expected labels or their number.")
-    given = list(classes)
+    given = _listed(classes, "all labels of the stream, or their number")
     for name in given:
         check_name_of_label(name)
     names = np.asarray(given)
     if names.ndim == 1 and names.dtype.kind in "biuf":
         return names
     names = np.empty(len(given), dtype=object)
-    names[:] = given
+    names[:] = list(given)
     return names
 
 
+def _as_classes(classes: Any) -> np.ndarray:
+    return np.unique(np.asarray(_listed(classes, "all classes that y may have")))
+
+
+def _listed(classes: Any, expected: str) -> Any:
+    """What can be counted as it is, a list of what can only be gone through."""
+    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+        raise ValueError(f"classes={classes!r} cannot be used; expected {expected}.")
+    return classes if hasattr(classes, "__getitem__") else list(classes)
+
+
 def _is_same(classes: Any, known: Targets) -> bool:
+    if known.kind != "multilabel":
+        return bool(np.array_equal(_as_classes(classes), known.classes))
     if isinstance(classes, Integral):
         return bool(classes == len(known.names))
-    classes = list(_as_names(classes))
-    if known.kind == "multilabel":
-        return bool(classes == known.names.tolist())
-    return bool(np.array_equal(np.unique(classes), known.classes))
+    return bool(_as_names(classes).tolist() == known.names.tolist())
 
 
 def _label_sets(y: Any) -> list[Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -172,6 +173,8 @@ def _with_name(names: np.ndarray, name: Any) -> np.ndarray:
     check_name_of_label(name)
     if name in names.tolist():
         raise ValueError(f"The model has a label {name!r} already; choose another name.")
+    if isinstance(name, Integral) and not isinstance(name, bool):
+        name = int(name)
     same = names.dtype.kind in "iu" and type(name) is int
     grown = np.empty(len(names) + 1, dtype=names.dtype if same else object)
     grown[:-1] = names.tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,9 @@ def is_missing(value: Any) -> bool:
 
 def check_not_masked(values: Any, name: str) -> None:
     """Refuse masked cells, whose values count for whoever does not know of masks."""
-    n_masked = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    masks = [np.ma.getmaskarray(part) for part in parts if isinstance(part, np.ma.MaskedArray)]
+    n_masked = sum(int(mask.sum()) for mask in masks)
     if n_masked:
         raise ValueError(
             f"{name} has {n_masked} masked cells, which stand for missing values; fill them, "
@@ -50,11 +52,19 @@ def check_no_label_is_missing(sets: Iterable[Iterable[Any]]) -> None:
 
 def check_name_of_label(name: Any) -> None:
     """Refuse what cannot be looked up or stands for a missing label."""
-    if not isinstance(name, Hashable) or is_missing(name):
+    if not _has_hash(name) or is_missing(name):
         raise ValueError(
             f"{name!r} cannot be the name of a label; use a text, a number or another value that "
             "can be in a set and does not stand for a missing one."
         )
+
+
+def _has_hash(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def check_rows_are_alike(rows: Sequence[Any]) -> None:

@@ -68,7 +68,7 @@ def test_debug_shows_the_traceback(monkeypatch, error):
         main.run()
 
 
-def test_a_defect_is_told_in_one_line_and_to_programs_as_such(monkeypatch, capsys):
+def test_an_error_that_nobody_thought_of_is_told_in_one_line_and_to_programs(monkeypatch, capsys):
     def fail():
         raise KeyError("n_neighbors")
 
@@ -78,7 +78,7 @@ def test_a_defect_is_told_in_one_line_and_to_programs_as_such(monkeypatch, capsy
     with pytest.raises(SystemExit) as stopped:
         main.run()
     shown = capsys.readouterr()
-    told = "KeyError: 'n_neighbors'. That is a defect; --debug shows where it is."
+    told = "KeyError: 'n_neighbors' (--debug shows where it comes from)"
     assert shown.err == f"Error: {told}\n"
     assert json.loads(shown.out)["error"] == {"message": told, "exit_code": 1}
     assert stopped.value.code == 1
@@ -274,10 +274,15 @@ def test_a_file_is_no_folder_to_add_to(protolabel, tmp_path, monkeypatch, comman
     [
         (["-o", "m", "--checkpoint", "m"], "--model and --checkpoint would be written into each"),
         (["-o", "m", "--checkpoint", "m/state"], "--model and --checkpoint would be written into"),
+        (
+            ["-o", "old", "--force", "--report", "old/p.html"],
+            "--model and --report would be written",
+        ),
+        (["-o", "r/m", "--report", "r"], "r is a folder"),
         (["-o", "m", "--report", "./m"], "--model and --report would be written into each other"),
         (
             ["-o", "m", "--checkpoint", "r.html", "--report", "r.html"],
-            "--checkpoint and --report would",
+            "--report and --checkpoint would",
         ),
         (["-o", "m", "--checkpoint", "old"], "old holds a model; give another folder"),
     ],
@@ -286,12 +291,25 @@ def test_what_training_writes_has_places_of_its_own(
     protolabel, tmp_path, monkeypatch, options, message
 ):
     monkeypatch.chdir(tmp_path)
-    Path("old").mkdir()
-    Path("old/manifest.json").write_text("{}")
+    for folder in ("old", "r"):
+        Path(folder).mkdir()
+    for name in ("manifest.json", "tensors.safetensors"):
+        Path("old", name).touch()
+    before = sorted(tmp_path.rglob("*"))
     done = protolabel("train", "yeast", *options)
     assert done.code == 2
     assert message in unwrapped(done.stderr)
-    assert [path.name for path in tmp_path.rglob("*")] == ["old", "manifest.json"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_one_folder_may_hold_checkpoint_model_and_report(protolabel, tmp_path, quick):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "manifest.json").write_text("{}")  # of something else
+    places = ("-o", run / "model", "--checkpoint", run, "--report", run / "page.html")
+    done = protolabel("train", "yeast", *quick, *places, "--quiet")
+    assert done.code == 0, done.stderr
+    assert {path.name for path in run.iterdir()} > {"model", "page.html", "manifest.json"}
 
 
 @pytest.mark.parametrize(

@@ -325,6 +325,24 @@ def test_folds_are_those_of_any_splitter_or_list(rare_labels, wrap):
     assert stratified.predict(X).shape == one_label.shape
 
 
+class InTwo:
+    """A splitter that wants a matrix of labels."""
+
+    def split(self, X, y, groups=None):
+        assert y.shape == (len(X), 1)
+        yield np.arange(0, len(X), 2), np.arange(1, len(X), 2)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 1
+
+
+def test_a_splitter_gets_a_column_for_a_single_label(rare_labels):
+    X, Y = rare_labels
+    for cv in (InTwo(), StratifiedKFold(3)):
+        model = ThresholdedClassifier(LogisticRegression(), cv=cv).fit(X, Y[:, :1])
+        assert model.predict(X).shape == (len(X), 1)
+
+
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
 @pytest.mark.parametrize(
     "estimator",

@@ -136,6 +136,30 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
         assert f"| {title} | {' | '.join(values)} |" in page
 
 
+def test_the_code_under_a_table_gives_its_numbers(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    section = page.split("\n### More methods\n")[1].split("\n## ")[0]
+    ranks, saved = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    names = {}
+    exec(ranks, names)
+    ranking = names["ranking"]
+    for arm, rank in zip(ranking.table.arms, ranking.average_ranks, strict=True):
+        [row] = [
+            line
+            for line in section.splitlines()
+            if line.startswith(f"| {METHODS[arm.method].title} | ")
+        ][:1]
+        assert row.split("|")[4].strip() == f"{rank:.2f}"
+    exec(saved, names)
+    found = names["bayesian_signed_rank"](names["saved"])
+    [row] = [line for line in section.splitlines() if line.startswith("| XGBoost | **")]
+    shown = re.fullmatch(r"(\d\.\d+) \((\d\.\d+)\)", row.split("|")[6].strip())
+    assert shown
+    assert float(shown[1]) == pytest.approx(found.first_better, abs=0.005)
+    assert float(shown[2]) == pytest.approx(found.equivalent, abs=0.005)
+
+
 def test_no_table_with_values_of_methods_is_left_out():
     assert set(rows_by_heading()) == set(RUNS)
 

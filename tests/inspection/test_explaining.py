@@ -387,6 +387,14 @@ def test_texts_that_two_labels_share_are_refused(data):
         explain(model, X[0], labels=[Written("1.5")])
 
 
+def test_all_features_may_be_asked_for(data):
+    X, Y = data
+    model = quick().fit(X, Y)
+    [label] = explain(model, X[0], labels=iter([1]), n_features=None, flips=False).labels
+    assert len(label.pulls) == (X.std(axis=0) > 0).sum()
+    assert label.other_pulls == pytest.approx(0)
+
+
 def test_a_sparse_row_may_have_one_dimension(data):
     X, Y = data
     rows = sp.csr_array(np.abs(X) * (X > 0))
@@ -398,7 +406,11 @@ def test_a_sparse_row_may_have_one_dimension(data):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"labels": []}, "labels is empty"), ({"n_features": -1}, "n_features is -1")],
+    [
+        ({"labels": []}, "labels is empty"),
+        ({"labels": iter(())}, "labels is empty"),
+        ({"n_features": -1}, "n_features is -1"),
+    ],
 )
 def test_nothing_to_explain_is_refused(data, options, message):
     X, Y = data

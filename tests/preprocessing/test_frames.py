@@ -150,8 +150,12 @@ def test_masked_cells_are_refused_in_features_and_labels(frame):
     masked[2, 1] = np.ma.masked
     with pytest.raises(ValueError, match="X has 1 masked cells, which stand for missing values"):
         PNMLClassifier().fit(masked, Y)
-    with pytest.raises(ValueError, match="y has 1 masked cells"):
-        PNMLClassifier().fit(X, np.ma.masked_array(Y, mask=masked.mask))
+    with pytest.raises(ValueError, match="X has 1 masked cells"):
+        PNMLClassifier().fit(list(masked), Y)
+    labels = np.ma.masked_array(Y, mask=masked.mask)
+    for y in (labels, list(labels)):
+        with pytest.raises(ValueError, match="y has 1 masked cells"):
+            PNMLClassifier().fit(X, y)
 
 
 def test_arrays_of_times_are_refused():

@@ -16,6 +16,7 @@ from protolabel.preprocessing.fold_quality import measure_folds
 from protolabel.preprocessing.splits import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
+    _fill_empty,
     iterative_stratification,
 )
 
@@ -357,3 +358,9 @@ def test_no_part_is_empty_however_few_groups_there_are(n_groups):
             Y, np.full(n_folds, 1 / n_folds), np.random.default_rng(0), groups=groups
         )
         assert set(folds) == set(range(n_folds))
+
+
+def test_a_part_is_not_filled_by_emptying_another_one():
+    folds = np.array([0, 0, 1])
+    _fill_empty(folds, np.array([10, 1, 5]), np.array([0.5, 0.25, 0.25]))
+    assert folds.tolist() == [0, 2, 1]

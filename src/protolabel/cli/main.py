@@ -99,7 +99,7 @@ def run() -> None:
     except Exception as error:
         if common.wants_traceback():
             raise
-        told = f"{type(error).__name__}: {error}. That is a defect; --debug shows where it is."
+        told = f"{type(error).__name__}: {error} (--debug shows where it comes from)"
         common.finish_with_error(app, told, common.EXIT_FAILED)
 
 

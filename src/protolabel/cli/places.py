@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import permutations
 from pathlib import Path
 
 import typer
@@ -54,20 +54,23 @@ def check_new_folder(path: Path, *, force: bool, replaceable: Sequence[str]) -> 
 
 def check_growing_folder(path: Path) -> None:
     """Refuse, before any work, a place where its state or results cannot be kept."""
-    from protolabel.safefiles.bundle import MANIFEST
+    from protolabel.safefiles.bundle import FILES
     from protolabel.safefiles.places import check_can_grow
 
-    if (path / MANIFEST).is_file():
+    if all((path / name).is_file() for name in FILES):
         raise typer.BadParameter(f"{path} holds a model; give another folder.")
     with refused_places():
         check_can_grow(path)
 
 
-def check_apart(places: Mapping[str, Path | None]) -> None:
-    """Refuse two outputs of a command in one place, or one of them in the folder of another."""
+def check_apart(places: Mapping[str, Path | None], *, shared: str) -> None:
+    """Refuse two outputs of a command in one place, or one of them in another.
+
+    But for the shared one, a folder that keeps to files of its own and may have others in it.
+    """
     real = {name: Path(os.path.realpath(path)) for name, path in places.items() if path is not None}
-    for (first, one), (second, other) in combinations(real.items(), 2):
-        if one == other or one in other.parents or other in one.parents:
+    for (first, one), (second, other) in permutations(real.items(), 2):
+        if one == other or (one in other.parents and first != shared):
             raise typer.BadParameter(
                 f"{first} and {second} would be written into each other, {one} and {other}; give "
                 "each a place of its own."

@@ -108,7 +108,9 @@ def train(
     )
     if checkpoint is not None:
         places.check_growing_folder(checkpoint)
-    places.check_apart({"--model": model, "--checkpoint": checkpoint, "--report": page_file})
+    places.check_apart(
+        {"--model": model, "--report": page_file, "--checkpoint": checkpoint}, shared="--checkpoint"
+    )
     format_of(data, options)
     estimator = _estimator(
         method,

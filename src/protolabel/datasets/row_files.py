@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 _SHORT = np.iinfo(np.int32)
-# Of a map and its file, at the beginning, in the middle and at the end.
-_COMPARED_NUMBERS = 1024
+# What is compared of a map and the file that has its name: places, and numbers at each.
+_COMPARED_PLACES, _COMPARED_NUMBERS = 256, 64
 
 
 class RowFile(FileIO):
@@ -186,14 +186,20 @@ def _mapped_numbers(array: NDArray[Any]) -> FileArray | None:
     offset = origin.offset + address - start
     try:
         found = FileArray.at(origin.filename, offset, array.dtype, array.size)
-    except FileNotFoundError:  # Its name is gone; the map still has it.
-        return None
+    except (OSError, ValueError):
+        if origin._mmap.size() < offset + array.nbytes:
+            raise
+        return None  # Something else has its name; the map is as it was.
     return found if _holds(found, array.reshape(-1)) else None
 
 
 def _holds(found: FileArray, numbers: NDArray[Any]) -> bool:
-    """Whether a file has these numbers, or was replaced by another one since they were mapped."""
-    for start in {0, found.size // 2, max(0, found.size - _COMPARED_NUMBERS)}:
+    """Whether a file has these numbers, or was replaced by another one since they were mapped.
+
+    Some of them are compared, from the first to the last.
+    """
+    last = max(0, found.size - _COMPARED_NUMBERS)
+    for start in np.unique(np.linspace(0, last, _COMPARED_PLACES).astype(int)).tolist():
         part = numbers[start : start + _COMPARED_NUMBERS]
         read = np.empty_like(part)
         found.read_into(read, start)

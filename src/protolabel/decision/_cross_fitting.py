@@ -127,6 +127,8 @@ def _splits(
     """Return the inner splits; a number of folds means stratified ones."""
     cv = DEFAULT_FOLDS if cv is None else cv
     if not isinstance(cv, Integral):
+        if targets.kind == "multilabel" and np.ndim(y) == 1 and not sparse.issparse(y):
+            y = targets.matrix.toarray()  # A column, as splitters for several labels expect.
         splits = check_cv(cv).split(X, y, groups)
         return [(np.asarray(train), np.asarray(test)) for train, test in splits]
     n_splits = int(cv)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,9 @@ def explain(
     model: PNMLClassifier,
     X_row: Any,
     *,
-    labels: Sequence[Any] | None = None,
+    labels: Iterable[Any] | None = None,
     n_labels: int = 5,
-    n_features: int = 5,
+    n_features: int | None = 5,
     flips: bool = True,
     max_changes: int = 5,
     X_train: Any = None,
@@ -52,12 +52,12 @@ def explain(
         Fitted to multi-label targets.
     X_row : array-like, sparse matrix or data frame
         One row of raw features, of shape (n_features,) or (1, n_features).
-    labels : sequence or None, default=None
+    labels : iterable or None, default=None
         Names of labels; None for the most probable ones.
     n_labels : int, default=5
         How many of them.
-    n_features : int, default=5
-        Features to name for each label.
+    n_features : int or None, default=5
+        Features to name for each label; None for all.
     flips : bool, default=True
         Look for a small change that turns the decision.
     max_changes : int, default=5
@@ -93,7 +93,7 @@ def explain(
     'b'
     """
     _check_model(model)
-    if n_features < 0:
+    if n_features is not None and n_features < 0:
         raise ValueError(f"n_features is {n_features}; expected a number of at least 0.")
     row = _one_row(model, X_row)
     chosen = _chosen_labels(model, row, labels, n_labels)
@@ -222,16 +222,17 @@ def _one_row(model: PNMLClassifier, X_row: Any) -> Any:
 
 
 def _chosen_labels(
-    model: PNMLClassifier, row: Any, labels: Sequence[Any] | None, n_labels: int
+    model: PNMLClassifier, row: Any, labels: Iterable[Any] | None, n_labels: int
 ) -> np.ndarray:
     """Positions of the labels to explain."""
     if labels is None:
         if n_labels < 1:
             raise ValueError(f"n_labels is {n_labels}; expected at least 1 label to explain.")
         return np.argsort(-model._scores(row)[0], kind="stable")[:n_labels]
-    if len(labels) == 0:
+    found = [_position(model, label) for label in labels]
+    if not found:
         raise ValueError("labels is empty; name at least one label to explain, or leave it out.")
-    return np.array([_position(model, label) for label in labels], dtype=np.intp)
+    return np.array(found, dtype=np.intp)
 
 
 def _position(model: PNMLClassifier, label: Any) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -211,7 +210,7 @@ def at_k(metric: Callable[..., float], k: int) -> Callable[[Labels, ArrayLike], 
 def _checked(Y_true: Labels, scores: ArrayLike, k: int) -> tuple[Indicator, Floats]:
     """Check truth, scores and the cut."""
     truth = as_indicator(Y_true, "Y_true")
-    if not isinstance(k, Integral) or not 1 <= k <= truth.shape[1]:
+    if not 1 <= k <= truth.shape[1] or int(k) != k:
         raise ValueError(
             f"k is {k!r}, expected a whole number between 1 and the {truth.shape[1]} labels."
         )

@@ -22,6 +22,7 @@ from protolabel.preprocessing.features import FeatureScaler
 from protolabel.safefiles.bundle import Bundle
 from protolabel.safefiles.fields import Fields
 from protolabel.safefiles.tensor_file import TensorSpec
+from protolabel.torch_state import gradients_on
 
 _HISTORY = tuple[EpochRecord, ...]
 _COMPANIONS = tuple[Companion, ...]
@@ -50,6 +51,7 @@ def encode_pnml(model: PNMLClassifier, arrays: dict[str, np.ndarray]) -> dict[st
     }
 
 
+@gradients_on()
 def decode_pnml(node: Any, scaler: FeatureScaler, n_labels: int, bundle: Bundle) -> dict[str, Any]:
     """Read the fitted attributes back."""
     keys = {"n_members", "n_added", "slope", "settings", "history", "companions", "fusion"}
