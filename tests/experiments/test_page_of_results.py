@@ -123,6 +123,7 @@ def test_the_ranks_of_all_methods_are_those_of_the_datasets_that_have_all_of_the
         "rcv1-s3",
         "scene",
         "science",
+        "stackex-cs",
         "tmc2007-500",
         "yeast",
     }
