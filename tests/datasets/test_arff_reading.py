@@ -112,6 +112,18 @@ def test_both_ways_to_parse_sparse_rows_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "rows", [["{0 1}", "{ 1}", "{1 2,2}"], ["{0 1}", "{1 ,7}"], ["{0 1}", "{1 2,3}", "{4}", "{ }"]]
+)
+def test_sparse_rows_that_make_up_for_each_other_are_refused(
+    rows: list[str], tmp_path: Path
+) -> None:
+    attributes = "".join(f"@attribute x{i} numeric\n" for i in range(8))
+    head = f"@relation t\n{attributes}@attribute a {{0,1}}\n@data\n"
+    with pytest.raises(DatasetError, match=r"line 1[34]: "):
+        read_mulan(write(tmp_path, head + "\n".join([rows[0], *rows]) + "\n"), ["a"])
+
+
+@pytest.mark.parametrize(
     ("count", "labels"), [("2", ("x", "y")), ("-1", ("a",)), ("-2", ("y", "a"))]
 )
 def test_meka_takes_first_or_last_attributes(

@@ -14,6 +14,12 @@ from protolabel.datasets import (
     dataset_names,
     find_spec,
     make_multilabel_like,
+    read_mulan,
+    read_npz,
+    read_xmlc,
+    write_mulan,
+    write_npz,
+    write_xmlc,
 )
 from protolabel.datasets.categories import expand_categories
 from protolabel.datasets.names import NumberedNames
@@ -154,3 +160,26 @@ def test_synthetic_features_tell_something_about_the_labels() -> None:
     target = dataset.Y[:, [0]].toarray().ravel()
     model = LogisticRegression(max_iter=300).fit(dataset.X[:1000], target[:1000])
     assert roc_auc_score(target[1000:], model.decision_function(dataset.X[1000:])) > 0.7
+
+
+def test_cells_that_are_stored_twice_or_as_zeros_are_cells_like_others(tmp_path):
+    Y = sparse.csr_matrix((np.array([0, 1, 1]), np.array([0, 1, 0]), np.array([0, 2, 3])))
+    X = sparse.csr_matrix(
+        (np.array([1.0, 2.0, 0.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 3)
+    )
+    names = {"feature_names": ("a", "b", "c"), "label_names": ("l", "m")}
+    dataset = MultiLabelDataset(name="z", X=X, Y=Y, **names)
+    assert (Y.nnz, X.nnz) == (3, 3)
+    read = [
+        dataset,
+        read_mulan(write_mulan(dataset, tmp_path / "z.arff")[0]),
+        read_xmlc(write_xmlc(dataset, tmp_path / "z.txt")),
+        read_npz(write_npz(dataset, tmp_path / "z.npz")),
+    ]
+    for one in read:
+        assert one.Y.toarray().tolist() == [[0, 1], [1, 0]]
+        values = one.X.toarray() if sparse.issparse(one.X) else one.X
+        assert values.tolist() == [[0.0, 3.0, 0.0], [0.0, 0.0, 0.0]]
+    twice = sparse.csr_matrix((np.array([1, 1]), np.array([0, 0]), np.array([0, 2, 2])))
+    with pytest.raises(DatasetError, match="Y holds values other than 0 and 1"):
+        MultiLabelDataset(name="z", X=X, Y=twice, feature_names=("a", "b", "c"), label_names=("l",))

@@ -100,3 +100,16 @@ def test_without_pyarrow_the_error_names_the_extra(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(DatasetError, match=r"pip install 'protolabel\[frames\]'"):
         read_parquet(tmp_path / "any.parquet")
+
+
+def test_a_tag_that_is_missing_in_a_list_is_none(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    tags = [["a", None], ["b"], [None], None]
+    pq.write_table(pa.table({"x": [1.5, 2.0, 3.0, 4.5], "tags": tags}), tmp_path / "x.parquet")
+    dataset = read_quietly(tmp_path / "x.parquet")
+    assert dataset.label_names == ("a", "b")
+    assert dataset.Y.toarray().tolist() == [[1, 0], [0, 1], [0, 0], [0, 0]]
+    codes = pa.table({"x": [1.5, 2.0], "tags": [[1.0, float("nan")], [2.0]]})
+    pq.write_table(codes, tmp_path / "y.parquet")
+    assert read_quietly(tmp_path / "y.parquet").label_names == ("1.0", "2.0")

@@ -22,6 +22,7 @@ from protolabel.datasets import (
     write_npz,
     write_xmlc,
 )
+from protolabel.datasets.names import NumberedNames
 from protolabel.exceptions import DatasetError
 
 NAME_PIECES = st.sampled_from(
@@ -149,3 +150,18 @@ def test_a_failed_write_leaves_the_old_file(toy: MultiLabelDataset, tmp_path: Pa
         write_mulan(infinite, path)
     assert path.read_bytes() == content
     assert sorted(file.name for file in tmp_path.iterdir()) == ["keep.arff", "keep.xml"]
+
+
+def test_numbered_names_come_back_beside_a_file_of_other_names(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "features.txt").write_text("only one\n")
+    dataset = MultiLabelDataset(
+        name="d",
+        X=np.eye(2),
+        Y=sparse.csr_matrix(np.ones((2, 3), dtype=int)),
+        feature_names=NumberedNames("x", 2),
+        label_names=NumberedNames("tag", 3, 5),
+    )
+    found = read_npz(write_npz(dataset, tmp_path / "d.npz"))
+    assert tuple(found.feature_names) == ("x0", "x1")
+    assert tuple(found.label_names) == ("tag5", "tag6", "tag7")

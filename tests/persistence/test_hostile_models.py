@@ -305,6 +305,13 @@ HOSTILE = {
         schema_and_header("thresholds", shape=[2**40, 2**40]),
         "does not fit",
     ),
+    "shape_of_no_cells_that_no_array_has": (
+        lambda m: (
+            m.set_tensor("scaler.columns.middle", np.zeros((0, 1)), "F64"),
+            schema_and_header("scaler.columns.middle", shape=[0, 2**52, 2**52])(m),
+        ),
+        "has a shape that no array has",
+    ),
     "shape_negative": (schema_and_header("thresholds", shape=[-2]), "list of a few sizes"),
     "shape_with_a_thousand_dimensions": (
         schema_and_header("thresholds", shape=[1] * 1000),

@@ -127,6 +127,14 @@ def test_a_label_without_positives_and_validation_losses_are_shown(fitted):
     assert "pairs of 4 labels" in page
 
 
+def test_metrics_that_are_not_defined_are_no_numbers_on_the_page(fitted):
+    _, X, Y = fitted
+    model = PNMLClassifier("single", **QUICK).fit(X, Y[:, :1])
+    page = model_report(model, X, Y[:, :1])
+    assert "<dd>–</dd>" in page
+    assert "<dd>nan</dd>" not in page
+
+
 def test_another_classifier_has_a_page_without_prototypes(fitted):
     _, X, Y = fitted
     found = Structure(model_report(MLkNN().fit(X, Y), X, Y))

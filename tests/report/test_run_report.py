@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import math
 import re
 
 import pytest
@@ -126,3 +127,12 @@ def test_arms_of_one_method_are_told_apart():
         "CAMEL (tuning: 30 trials)",
         "CAMEL (no tuning)",
     ]
+
+
+def test_what_looks_like_the_published_value_is_neither_better_nor_worse(tmp_path):
+    records = make_records(["emotions"], ["pnml-single", "br"], n_folds=2, tuned=())
+    for record, value in zip(records, (0.4892, 0.4892, 0.3, math.nan), strict=True):
+        record.metrics.update(accuracy=value)
+    page = run_report(write_records(tmp_path, records))
+    assert '<small class="equal" title="published 0.489">= ' in page
+    assert "nan" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL).lower()

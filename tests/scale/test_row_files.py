@@ -52,8 +52,7 @@ def test_rows_of_a_parquet_file_are_those_of_its_columns(tmp_path, dense):
     table = pa.table({**dict(zip(names, dense.T, strict=True)), "word": ["x"] * 30})
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=7)
     source = open_rows(tmp_path / "x.parquet", columns=["d", "a"])
-    expected = dense[POSITIONS][:, [3, 0]].astype(np.float32)
-    assert np.array_equal(source.read_rows(POSITIONS), expected)
+    assert np.array_equal(source.read_rows(POSITIONS), dense[POSITIONS][:, [3, 0]])
     with pytest.raises(ValueError, match=r"column 'word' of .* holds string, not numbers"):
         open_rows(tmp_path / "x.parquet")
     with pytest.raises(ValueError, match="has no column"):
@@ -240,3 +239,38 @@ def test_a_map_with_nothing_to_tell_it_by_is_read_from_its_file(tmp_path):
         found = mapped_rows(mapped)
         if rows.size:
             np.testing.assert_array_equal(found.read_rows(np.arange(len(rows))), rows)
+
+
+def test_numbers_of_a_parquet_file_stay_what_they_are(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    stamps = [1_700_000_000_000 + step for step in range(30)]
+    large = np.where(np.arange(30) > 3, 1e300, 0.5)
+    pq.write_table(pa.table({"stamp": stamps, "large": large}), tmp_path / "x.parquet")
+    found = open_rows(tmp_path / "x.parquet").read_rows(np.arange(30))
+    assert np.array_equal(found, np.column_stack([stamps, large]))
+    small = pa.table({"a": np.arange(30, dtype=np.float32) / 3, "b": np.arange(30) % 2 == 0})
+    pq.write_table(small, tmp_path / "y.parquet")
+    assert open_rows(tmp_path / "y.parquet").read_rows(np.arange(2)).dtype == np.float32
+
+
+def test_what_is_no_file_of_rows_is_named_with_its_path(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    for name in ("x.npy", "x.npz", "x.parquet"):
+        (tmp_path / name).touch()
+        with pytest.raises(ValueError, match=rf"{name} is .*(damaged|no \.npy file)"):
+            open_rows(tmp_path / name)
+        (tmp_path / name).write_bytes(b"PK\x03\x04 and not much more")
+        with pytest.raises(ValueError, match=name):
+            open_rows(tmp_path / name)
+    np.save(tmp_path / "none.npy", np.empty((0, 3)))
+    with pytest.raises(ValueError, match=r"none.npy holds a matrix of shape \(0, 3\)"):
+        open_rows(tmp_path / "none.npy")
+    np.save(tmp_path / "truths.npy", np.ones((4, 3), dtype=bool))
+    with pytest.raises(ValueError, match="holds values of type bool; expected numbers"):
+        open_rows(tmp_path / "truths.npy")
+    twice = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        open_rows(tmp_path / "twice.parquet")

@@ -136,6 +136,10 @@ def convert_command(
     _check_place(target, force=force)
     dataset = _read(source, labels, tags)
     writer(dataset, target)
+    if dataset.split is not None:
+        typer.echo(
+            f"Note: the split of {dataset.name} is not in {target}, which has rows alone.", err=True
+        )
     summary = dataset.summary()
     result = {
         "source": source,

@@ -134,7 +134,10 @@ class MultiLabelDataset:
                     f"dataset {self.name!r}: {len(names)} {part} names for {width} columns; "
                     "give one name a column"
                 )
-        if self.Y.nnz and not np.isin(self.Y.data, (0, 1)).all():
+        # What looks at stored cells alone takes each of them for one of its own.
+        for part in ("X", "Y"):
+            object.__setattr__(self, part, _each_cell_once(getattr(self, part)))
+        if not (self.Y.data == 1).all():
             raise DatasetError(f"dataset {self.name!r}: Y holds values other than 0 and 1")
         _refuse_repeated_labels(self.name, self.label_names)
         _check_split(self.name, self.split, self.X.shape[0])
@@ -172,6 +175,18 @@ class MultiLabelDataset:
             Sizes, cardinality, density, label sets, positives per label, imbalance.
         """
         return summarise(self.name, self.X, self.Y)
+
+
+def _each_cell_once(matrix: Matrix) -> Matrix:
+    """A CSR matrix without cells that are stored twice, or hold a zero; dense ones as they are."""
+    if not sparse.issparse(matrix):
+        return matrix
+    if matrix.has_canonical_format and matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def _refuse_repeated_labels(name: str, label_names: Sequence[str]) -> None:

@@ -32,6 +32,11 @@ class NumberedNames(Sequence[str]):
         self._count = count
         self._start = start
 
+    @property
+    def rule(self) -> dict[str, Any]:
+        """What the names are made by, but for their number."""
+        return {"prefix": self._prefix, "start": self._start}
+
     def __len__(self) -> int:
         """Return how many names there are."""
         return self._count

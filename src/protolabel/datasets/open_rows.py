@@ -24,8 +24,8 @@ def open_rows(path: str | Path, *, columns: list[str] | None = None) -> RowSourc
     path : str or path
         ``.npy``: a matrix in C order. ``.npz``: a CSR matrix as ``scipy.sparse.save_npz`` writes
         it; a compressed one is unpacked into a temporary file. ``.parquet``: numeric columns,
-        copied by row groups into a temporary file of single-precision numbers, because a row
-        group is too much to read for one row.
+        copied by row groups into a temporary file, because a row group is too much to read for
+        one row; in single precision where that holds all of them.
     columns : list of str or None, default=None
         Parquet: the columns to use, in this order; None for all.
 
@@ -47,12 +47,19 @@ def open_rows(path: str | Path, *, columns: list[str] | None = None) -> RowSourc
     path = Path(path)
     if columns is not None and path.suffix != ".parquet":
         raise ValueError(f"columns={columns[:3]} are chosen in Parquet files; {path} is none.")
-    if path.suffix == ".npy":
-        return _npy_rows(path)
-    if path.suffix == ".npz":
-        return _npz_rows(path)
-    if path.suffix == ".parquet":
-        return _parquet_rows(path, columns)
+    try:
+        if path.suffix == ".npy":
+            return _npy_rows(path)
+        if path.suffix == ".npz":
+            return _npz_rows(path)
+        if path.suffix == ".parquet":
+            return _parquet_rows(path, columns)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(
+            f"{path} is damaged or of another kind: {error}; write it again."
+        ) from error
     raise ValueError(
         f"{path} cannot be read by rows; expected .npy, .npz (a CSR matrix) or .parquet."
     )
@@ -63,7 +70,15 @@ def _npy_rows(path: Path) -> DenseFile:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise ValueError(f"{path} is no .npy file of numbers: {error}") from error
-    source = mapped_rows(matrix)
+    source = mapped_rows(matrix) if matrix.size else None
+    if matrix.ndim == 2 and not matrix.size:
+        raise ValueError(
+            f"{path} holds a matrix of shape {matrix.shape}; expected rows and columns."
+        )
+    if matrix.dtype.kind not in "fiu":
+        raise ValueError(
+            f"{path} holds values of type {matrix.dtype}; expected numbers, as X.astype(float)."
+        )
     if not isinstance(source, DenseFile):
         raise ValueError(
             f"{path} holds {matrix.dtype} numbers of shape {matrix.shape}; expected a matrix of "
@@ -139,20 +154,30 @@ def _parquet_rows(path: Path, columns: list[str] | None) -> DenseFile:
             f"reading {path} needs pyarrow; install it with: pip install 'protolabel[frames]'"
         ) from error
     with pq.ParquetFile(path) as file, tempfile.TemporaryFile() as spooled:
-        chosen = file.schema_arrow.names if columns is None else columns
+        names = file.schema_arrow.names
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"{path} has more than one column named {repeated[0]!r}; rename one.")
+        chosen = names if columns is None else columns
         missing = [name for name in chosen if name not in file.schema_arrow.names]
         if missing or not chosen:
             raise ValueError(f"{path} has no column {missing[:3]}; name columns of the file.")
-        n_rows = 0
+        n_rows, dtype = 0, _dtype_of([file.schema_arrow.field(name).type for name in chosen])
         for batch in file.iter_batches(batch_size=4096, columns=chosen):
-            numbers = np.empty((batch.num_rows, len(chosen)), dtype=np.float32)
+            numbers = np.empty((batch.num_rows, len(chosen)), dtype=dtype)
             for place, name in enumerate(chosen):
                 numbers[:, place] = _numbers_of(batch.column(name), name, path)
             spooled.write(numbers.data)
             n_rows += batch.num_rows
         size = n_rows * len(chosen)
-        stored = FileArray(RowFile.of(spooled), 0, np.dtype(np.float32), size)
+        stored = FileArray(RowFile.of(spooled), 0, dtype, size)
         return DenseFile(stored, (n_rows, len(chosen)))
+
+
+def _dtype_of(types: list[Any]) -> np.dtype[Any]:
+    """Single precision where it holds the numbers of all columns as they are."""
+    exact = {"float", "halffloat", "int8", "uint8", "int16", "uint16", "bool"}
+    return np.dtype(np.float32 if {str(kind) for kind in types} <= exact else np.float64)
 
 
 def _numbers_of(column: Any, name: str, path: Path) -> np.ndarray:

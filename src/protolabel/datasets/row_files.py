@@ -190,7 +190,7 @@ def _mapped_numbers(array: NDArray[Any]) -> FileArray | None:
         if origin._mmap.size() < offset + array.nbytes:
             raise
         return None  # Something else has its name; the map is as it was.
-    return found if _holds(found, array.reshape(-1)) else None
+    return found if _holds(found, array.view(np.ndarray).reshape(-1)) else None
 
 
 def _holds(found: FileArray, numbers: NDArray[Any]) -> bool:

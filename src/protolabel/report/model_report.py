@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -176,9 +177,11 @@ def _summary(
     probabilities: np.ndarray,
 ) -> Section:
     values = evaluate(labels, predicted, scores)
-    tiles = [(metric_title(name), f"{value:.3f}") for name, value in values.items()]
-    error = expected_calibration_error(labels, probabilities)
-    tiles.append(("Calibration error", f"{error:.3f}"))
+    values["Calibration error"] = expected_calibration_error(labels, probabilities)
+    tiles = [
+        (metric_title(name), f"{value:.3f}" if math.isfinite(value) else "–")
+        for name, value in values.items()
+    ]
     facts = [("Class", type(model).__name__), ("Features", str(model.n_features_in_))]
     if isinstance(model, PNMLClassifier):
         facts += _pnml_facts(model)

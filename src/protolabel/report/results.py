@@ -51,6 +51,12 @@ class Cell:
         """Mean minus published value."""
         return None if self.published is None else self.mean - self.published
 
+    @property
+    def standing(self) -> str:
+        """Beside the published value, to the digits shown: gain, loss or equal."""
+        gain = round(self.gain or 0.0, DIGITS)
+        return "gain" if gain > 0 else "loss" if gain < 0 else "equal"
+
 
 @dataclass(frozen=True)
 class MetricTable:
@@ -98,7 +104,7 @@ def metric_table(records: Sequence[Record], names: Mapping[Arm, str], metric: st
         best = (max if larger else min)(known, default=math.nan)
         rows[dataset] = [
             _cell(dataset, arm, metric, values[arm], groups[dataset, arm], best)
-            if values.get(arm)
+            if values.get(arm) and math.isfinite(np.mean(values[arm]))
             else None
             for arm in names
         ]

@@ -154,7 +154,10 @@ class TensorFile:
         """Allocate an array and fill it from the file."""
         spec = self.spec(name)
         self._unread.remove(name)
-        array = np.empty(spec.shape, DTYPES[spec.dtype])
+        try:
+            array = np.empty(spec.shape, DTYPES[spec.dtype])
+        except (ValueError, MemoryError):  # Also of no cells, with a size that no array has.
+            self._refuse(f"the array {shown(name)} has a shape that no array has, {spec.shape}")
         self._file.seek(self._offsets[name])
         if array.size and self._file.readinto(array.data.cast("B")) != spec.n_bytes:
             self._refuse(f"the array {shown(name)} ends before its announced size")

@@ -57,7 +57,7 @@ class SparseRows(ArffRows):
         """Parse many rows of whole numbers at once; False when a row needs the careful way.
 
         Without its digits such a block has to be ``{ , , }`` and a line feed, over and over.
-        As there is a separator on both sides of every number, it is enough to count numbers.
+        With a digit on both sides of every blank and comma, it is enough to count numbers.
         """
         if not self.all_plain or self.filled.size:
             return False
@@ -73,8 +73,12 @@ class SparseRows(ArffRows):
         tokens = np.fromstring(block.translate(_SEPARATORS_TO_BLANKS), dtype=np.int64, sep=" ")
         if tokens.size != 2 * n_entries or int(tokens.max()) > _LARGEST_EXACT:
             return False
-        self._flush()
         characters = np.frombuffer(block, dtype=np.uint8)
+        between = np.flatnonzero((characters == ord(" ")) | (characters == ord(",")))
+        for beside in (characters[between - 1], characters[between + 1]):
+            if not ((beside >= ord("0")) & (beside <= ord("9"))).all():
+                return False
+        self._flush()
         blanks_before = np.searchsorted(
             np.flatnonzero(characters == ord(" ")), np.flatnonzero(characters == ord("\n"))
         )

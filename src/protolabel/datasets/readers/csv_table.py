@@ -64,6 +64,7 @@ def read_csv(
         path,
         table.header,
         options or TableOptions(),
+        limits,
         decimal_commas=table.may_have_decimal_commas,
     )
     for block in table.blocks:

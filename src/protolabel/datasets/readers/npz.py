@@ -65,9 +65,6 @@ def read_npz(
     X = _dense(path, parts["X"]) if "X" in parts else _matrix(path, "X", parts, limits)
     X = X.astype(np.float64, copy=False)
     Y = _matrix(path, "Y", parts, limits)
-    if Y.nnz and not np.isin(Y.data, (0, 1)).all():
-        raise DatasetError(f"{path}: Y_data holds values other than 0 and 1")
-    Y = Y.astype(np.int32, copy=False)
     Y.eliminate_zeros()
     return MultiLabelDataset(
         name=name or path.stem,
@@ -157,6 +154,9 @@ def _matrix(path: Path, letter: str, parts: dict[str, NDArray[Any]], limits: Rea
         raise DatasetError(f"{path}: {letter}_indptr decreases")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns:
         raise DatasetError(f"{path}: {letter}_indices points outside {n_columns} columns")
+    # Whole numbers would be made of others below.
+    if letter == "Y" and not ((data == 0) | (data == 1)).all():
+        raise DatasetError(f"{path}: Y_data holds values other than 0 and 1")
     if data.dtype.kind == "f" and np.isinf(data).any():
         raise DatasetError(f"{path}: {letter}_data holds infinite values")
     index_type = np.int32 if data.size < np.iinfo(np.int32).max else np.int64
@@ -189,6 +189,10 @@ def _names(
             names = json.loads(parts[part].astype(np.uint8).tobytes())
         except (ValueError, RecursionError) as error:
             raise DatasetError(f"{source} is not a list of names ({error})") from error
+        if isinstance(names, dict) and set(names) == {"prefix", "start"}:
+            prefix, start = names["prefix"], names["start"]
+            if isinstance(prefix, str) and type(start) is int:
+                return NumberedNames(prefix, count, start)
         if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             raise DatasetError(f"{source} is not a list of names")
     else:

@@ -14,6 +14,7 @@ from protolabel.datasets.limits import ReadLimits
 from protolabel.datasets.readers.csv_blocks import Block
 from protolabel.datasets.readers.tag_column import LIST_SEPARATOR
 from protolabel.exceptions import DatasetError
+from protolabel.missing_labels import is_missing
 
 _BLOCK_ROWS = 1000
 _THRIFT_BYTES = 16 * 1024 * 1024
@@ -116,6 +117,6 @@ def _token(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return LIST_SEPARATOR.join(str(item) for item in value)
+        return LIST_SEPARATOR.join(str(item) for item in value if not is_missing(item))
     # dates and the like end up as words, and too many words are dropped with a message
     return str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,7 @@ def write_npz(dataset: MultiLabelDataset, path: str | Path) -> Path:
         ("feature_names", dataset.feature_names),
         ("label_names", dataset.label_names),
     ):
-        if not isinstance(names, NumberedNames):
-            arrays[part] = _as_bytes(names)
+        arrays[part] = _as_bytes(names.rule if isinstance(names, NumberedNames) else list(names))
     with replace_when_done(path) as partial, partial.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
     return path
@@ -68,6 +66,6 @@ def _csr_parts(letter: str, matrix: Any) -> dict[str, NDArray[Any]]:
     }
 
 
-def _as_bytes(names: Sequence[str]) -> NDArray[np.uint8]:
-    """Return the names as the bytes of a JSON list."""
-    return np.frombuffer(json.dumps(list(names)).encode("ascii"), dtype=np.uint8)
+def _as_bytes(names: list[str] | dict[str, Any]) -> NDArray[np.uint8]:
+    """Return the names, or the rule that makes them, as the bytes of JSON."""
+    return np.frombuffer(json.dumps(names).encode("ascii"), dtype=np.uint8)
