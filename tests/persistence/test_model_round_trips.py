@@ -22,6 +22,7 @@ from protolabel.persistence import load_model, save_model
 from protolabel.persistence.pnml_state import network_specs
 from protolabel.persistence.registry import STORABLES
 from protolabel.pnml.callbacks import Callback
+from protolabel.safefiles import bundle
 from quick_models import rows_in_quarters
 
 QUICK = {"embedding_dim": 4, "max_epochs": 2, "n_trees": 5, "n_landmarks": 10, "random_state": 0}
@@ -366,3 +367,27 @@ def test_announced_shapes_are_those_of_a_network(name):
         key: tuple(value.shape) for key, value in state.items()
     }
     assert all((specs[k].dtype == "BOOL") == (v.dtype == torch.bool) for k, v in state.items())
+
+
+@pytest.mark.parametrize("n_replaced", [1, 3])
+def test_a_model_that_is_replaced_while_it_is_loaded_is_one_or_the_other(
+    tmp_path, monkeypatch, n_replaced
+):
+    X, Y = rows_in_quarters()
+    models = [
+        PNMLClassifier(effort="fast", max_epochs=1, random_state=seed).fit(X, Y)
+        for seed in range(n_replaced + 1)
+    ]
+    save_model(models[0], tmp_path / "m")
+    left = models[1:]
+    read = bundle._read_manifest
+
+    def read_and_replace(folder):
+        manifest = read(folder)
+        if left:
+            save_model(left.pop(0), folder, force=True)
+        return manifest
+
+    monkeypatch.setattr(bundle, "_read_manifest", read_and_replace)
+    loaded = load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.decision_function(X), models[-1].decision_function(X))

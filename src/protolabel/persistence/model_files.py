@@ -24,6 +24,7 @@ from protolabel.safefiles.bundle import (
     MAX_TENSOR_BYTES,
     Bundle,
     BundleFormat,
+    open_bundle,
     write_bundle,
 )
 from protolabel.safefiles.fields import Fields
@@ -128,7 +129,7 @@ def load_model(folder: str | PathLike[str], *, max_bytes: int = MAX_TENSOR_BYTES
     ModelFileError
         The folder holds no model, a damaged one, or one that this version does not know.
     """
-    with Bundle(Path(folder), MODEL_FORMAT, _KEYS, max_bytes) as bundle:
+    with open_bundle(Path(folder), MODEL_FORMAT, _KEYS, max_bytes) as bundle:
         try:
             model = _decoded_model(bundle)
         except RecursionError:

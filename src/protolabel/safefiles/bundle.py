@@ -34,6 +34,8 @@ TENSORS = "tensors.safetensors"
 FILES = (MANIFEST, TENSORS)
 MAX_MANIFEST_BYTES = 32 * 2**20
 MAX_TENSOR_BYTES = 8 * 2**30
+# Times that a folder may be replaced while it is opened.
+_MOST_REPLACEMENTS = 10
 _BUNDLE_KEYS = ("format", "format_version", "package_version", "tensors", "checksum")
 
 
@@ -168,6 +170,35 @@ class Bundle:
         ):
             self.refuse(f"the shape of {shown(name)} is not a list of a few sizes")
         return TensorSpec(entry.text("dtype", choices=DTYPES.keys()), tuple(shape))
+
+
+def open_bundle(
+    folder: Path,
+    kind: BundleFormat,
+    keys: Mapping[int, Collection[str]],
+    max_bytes: int = MAX_TENSOR_BYTES,
+) -> Bundle:
+    """Open a bundle, anew where another process replaced it between one file and the other.
+
+    Parameters are those of :class:`Bundle`.
+    """
+    for _ in range(_MOST_REPLACEMENTS):
+        seen = _identity(folder)
+        try:
+            return Bundle(folder, kind, keys, max_bytes)
+        except ModelFileError:
+            if _identity(folder) == seen:
+                raise
+    return Bundle(folder, kind, keys, max_bytes)
+
+
+def _identity(folder: Path) -> tuple[int, ...] | None:
+    """What is another number when a folder is another one, None where there is none."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
