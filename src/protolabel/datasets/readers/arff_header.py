@@ -13,10 +13,12 @@ from protolabel.datasets.lines import problem_at
 
 AttributeKind = Literal["numeric", "nominal", "unusable"]
 
-QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+# No line may make matching take more than linear time: runs of single characters are possessive,
+# and every way through the groups is told by its first one. (Groups are not possessive themselves:
+# early versions of Python 3.11 match some of them wrongly.)
+QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*'|"[^"\\]*+(?:\\.[^"\\]*+)*\""""
 _NAME = re.compile(rf"\s*({QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)", re.DOTALL)
-_BARE = r"""(?:[^,{}'"\\]|\\['"]|\\)++"""
-# possessive throughout, so that no line can make matching take more than linear time
+_BARE = r"""(?=[^,{}'"])[^,{}'"\\]*+(?:\\['"]?+[^,{}'"\\]*+)*"""
 _VALUE = re.compile(rf"\s*+({QUOTED}|{_BARE})\s*+(,|$)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

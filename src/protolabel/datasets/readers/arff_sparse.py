@@ -19,7 +19,7 @@ _MAX_FREE_FILL = 1_000_000
 _LARGEST_EXACT = 2**53
 _SEPARATORS_TO_BLANKS = bytes.maketrans(b"{},\r\n", b"     ")
 _NOT_NUMERIC = re.compile(r"[^0-9eE+\-., \t]")
-_ENTRY = re.compile(rf"""((?:[^,'"]|{QUOTED})*+)(,|$)""", re.DOTALL)
+_ENTRY = re.compile(rf"""((?:[^,'"]++|{QUOTED})*)(,|$)""", re.DOTALL)
 _SPARSE_ENTRY = re.compile(r"(\d+)\s+(\S.*)", re.ASCII | re.DOTALL)
 
 
