@@ -420,6 +420,7 @@ def test_classes_may_be_any_collection(rows, classes):
     [
         (["no", "yes", "no"], ["no", "yes", "maybe"]),
         (["no", "yes", "no"], {"no", "yes", "maybe"}),
+        (["no", "yes", "no"], {"no": 1, "yes": 2}),
         ([2, 0, 2], np.array([[0, 1, 2]])),
         ([2, 0, 2], pd.Index([0, 1, 2])),
         (np.array(["2020", "2021", "2020"], "datetime64[Y]"), np.array(["2020", "2021"], "M8[Y]")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -98,7 +98,8 @@ def _listed(classes: Any, expected: str) -> Any:
     """What can be counted as it is, a list of what can only be gone through."""
     if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
         raise ValueError(f"classes={classes!r} cannot be used; expected {expected}.")
-    return classes if hasattr(classes, "__getitem__") else list(classes)
+    is_listed = hasattr(classes, "__getitem__") and not isinstance(classes, Mapping)
+    return classes if is_listed else list(classes)
 
 
 def _is_same(classes: Any, known: Targets) -> bool:

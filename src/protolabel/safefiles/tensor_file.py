@@ -156,7 +156,7 @@ class TensorFile:
         self._unread.remove(name)
         try:
             array = np.empty(spec.shape, DTYPES[spec.dtype])
-        except (ValueError, MemoryError):  # Also of no cells, with a size that no array has.
+        except ValueError:  # Without cells no size is too large for the file.
             self._refuse(f"the array {shown(name)} has a shape that no array has, {spec.shape}")
         self._file.seek(self._offsets[name])
         if array.size and self._file.readinto(array.data.cast("B")) != spec.n_bytes:
